@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test desk invoke sbom
+.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -25,20 +25,27 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --test killed && $(CARGO) test --workspace --test fuzz'
 	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
-# An attack on a read, a sign-in and a write, and an outage: what is answered counts, and no time.
-SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 ROUTES=/timeline,/oauth/login,/moment/collect
+# One client that attacks what holds a function longest, and an outage: what others get counts, and no time.
+SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
+	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
 
-# The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
+# The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
+# the contract.
 clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed ## Builds the clients from openapi.json
 	@npm --prefix clients/typescript run --silent build
 	@tests/clients/.venv/bin/python clients/python/generate.py
+	@rm -rf .local/packed && mkdir -p .local/packed && \
+	npm --prefix clients/typescript pack --silent --ignore-scripts --pack-destination .local/packed ./clients/typescript >/dev/null && \
+	mv .local/packed/moments-client-*.tgz .local/packed/moments-client.tgz && \
+	tests/clients/.venv/bin/python -m build --wheel --no-isolation --outdir .local/packed clients/python >$(INSTALL_LOG) 2>&1 && \
+	for package in .local/packed/*; do cmp -s $$package clients/packed/$${package##*/} || cp $$package clients/packed/; done
 
 # The validator and the linters; `make test` asks the running service for the same.
 lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed ## Asks a validator and two linters about openapi.json
@@ -55,13 +62,15 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
 
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
-# kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed.
+# kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Last, a thousand people sign
+# in within ten seconds.
 soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
 	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
+	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench
@@ -79,7 +88,8 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed ## Measures s
 # beside honest users; all functions' processes killed; then a day's mix that rises until it breaks, and half of it for
 # SOAK_SECONDS (default 3600).
 load: tools ## Loads a stack that has production's limits
-	@$(CARGO) build --quiet --profile measure --workspace --exclude tests --bins
+	@$(CARGO) build --quiet --profile measure --bins
+	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench outage
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
@@ -87,19 +97,19 @@ load: tools ## Loads a stack that has production's limits
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
 # parallel; `sam build`, which builds one after another, then finds them built.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH"
-build: sam-tools ## Builds the deployed functions
+build: sam-tools clients ## Builds the deployed functions
 	@$(SAM) cargo-lambda lambda build --release --arm64 --locked \
 	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
 	@mkdir -p .aws-sam && { $(SAM) sam build >.aws-sam/build.log 2>&1 || { tail -20 .aws-sam/build.log >&2; exit 1; }; }
 	@local/sam/weigh .aws-sam/build
 
-# `make deploy STAGE=production`; samconfig.toml has the stages.
+# `make deploy STAGE=production`; samconfig.toml has the stages. WATCH is for how many minutes alarms take it back.
 STAGE ?= staging
-deploy: sam-tools ## Builds and deploys (STAGE)
+deploy: sam-tools ## Builds and deploys (STAGE, WATCH)
 	@.tools/sam/bin/python local/sam/doctor $(STAGE) --before-deployment
 	@$(CARGO) build --quiet --workspace --bin local
 	@$(MAKE) --no-print-directory build
-	@$(SAM) .tools/sam/bin/python local/sam/deploy $(STAGE)
+	@$(SAM) .tools/sam/bin/python local/sam/deploy $(STAGE) $(WATCH)
 
 # `make rollback STAGE=production VERSION=v1.0.0`; without VERSION it lists the versions that are kept.
 rollback: sam-tools ## Brings back a deployed version without a build (STAGE, VERSION)
@@ -112,6 +122,12 @@ smoke: sam-tools ## Asks a deployed stage a few requests (STAGE)
 # looks at the account.
 doctor: sam-tools ## Looks at a deployed stage from outside (STAGE)
 	@.tools/sam/bin/python local/sam/doctor $(STAGE)
+
+# Only a real account shows some things (docs/operations.md): it makes the stage `proof`, asks it, and deletes it. `HOW=--dry-run`
+# prints the steps, `HOW=--delete` deletes what an interrupted run left.
+prove-account: sam-tools $(if $(HOW),,build) ## Makes a stage in a real account, asks it and deletes it (HOW)
+	@$(if $(HOW),,$(CARGO) build --quiet --workspace --bin local)
+	@$(SAM) .tools/sam/bin/python local/sam/prove-account $(HOW)
 
 # The whole service in containers on port 3000, against a separate local stack.
 sam-local: tools sam-tools binaries ## Starts the service in containers
@@ -155,7 +171,7 @@ sbom: .tools/bin/cargo-cyclonedx ## Lists what every function is made of
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
 binaries:
-	@$(CARGO) build --workspace --bins --exclude benches
+	@$(CARGO) build --workspace --bins --exclude benches --exclude moments-cli
 
 check-tools:
 	@need() { command -v "$$1" >/dev/null || { echo "error: $$1 is missing: install $$2" >&2; exit 1; }; }; \

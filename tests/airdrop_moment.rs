@@ -6,6 +6,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tests::{Answer, Stack};
+use uuid::Uuid;
 
 const PATH: &str = "/moment/airdrop";
 
@@ -54,6 +55,37 @@ async fn impossible_airdrop_is_refused_with_the_reason() {
         answer.body["message"].as_str().is_some_and(|message| message.contains("takes no such tokens")),
         "{answer:?}"
     );
+}
+
+#[tokio::test]
+async fn artists_are_named_by_username_and_nobody_by_a_name_that_may_be_somebody_elses() {
+    let stack = Stack::connect();
+    let (writer, known, poser) = (stack.new_writer().await, stack.new_artist().await, stack.new_artist().await);
+    let suffix = &Uuid::new_v4().simple().to_string()[..8];
+    let (name, of_ens, old) = (format!("given.{suffix}"), format!("vitalik-{suffix}.eth"), format!("was.{suffix}"));
+    let rename = async |token: &str, name: &str| {
+        let named = stack.patch("/artists/me").bearer_auth(token).json(&json!({"username": name}));
+        Answer::of(named).await.expect_success();
+    };
+    rename(&known.token, &old).await;
+    rename(&known.token, &name).await;
+    rename(&poser.token, &of_ens).await;
+    let stranger = Address::from_word(keccak256(suffix));
+    let airdrop = async |recipients: Value| {
+        let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+        stack.write(PATH, &writer.key, &json!({"moment": moment, "recipients": recipients}), &[]).await
+    };
+
+    let answer = airdrop(json!([stranger, old, name, of_ens, "nobody.at.all"])).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["recipients.1", "recipients.3", "recipients.4"]);
+    assert!(answer.body["errors"][1]["message"].as_str().is_some_and(|words| words.contains("ENS")), "{answer:?}");
+
+    airdrop(json!([name, stranger, name.to_uppercase(), poser.wallet])).await.expect_success();
+    for (account, tokens) in [(known.wallet.as_str(), 2), (poser.wallet.as_str(), 1)] {
+        let account = account.parse().expect("an address");
+        assert_eq!(stack.tokens_of(account, writer.collection).await, U256::from(tokens));
+    }
+    assert_eq!(stack.tokens_of(stranger, writer.collection).await, U256::ONE);
 }
 
 #[tokio::test]

@@ -1,11 +1,9 @@
 //! CORS, and the headers of every response.
 
-use std::fs;
-
 use local::{api_gateway::ApiGateway, paths::Paths};
 use reqwest::{Method, RequestBuilder, header::HeaderMap};
 use serde_json::json;
-use template::{Cors, Template};
+use template::Cors;
 use tests::{Answer, Stack};
 
 const PAGE: &str = "https://app.example.com";
@@ -76,8 +74,7 @@ async fn unlisted_origin_is_refused() {
 #[tokio::test]
 async fn pages_only_read_what_anybody_may_without_configured_origins() {
     let stack = Stack::connect();
-    let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
-    let template: Template = template.parse().expect("YAML");
+    let template = Paths::of_checkout().template().expect("a template");
     let defaults = template.names([]).expect("names");
     let gateway = ApiGateway::start(0, &stack.map.lambda, template.cors(&defaults).expect("CORS")).await;
     let url = format!("{}/api/.well-known/jwks.json", gateway.as_ref().expect("a gateway").url);

@@ -27,14 +27,16 @@ const SENDER: (&str, &str) = ("MailSender", "moments@example.com");
 const SET_LATER: [&str; 3] = ["OperatorLanes", "OperatorSafe", "TokenPublicKeys"];
 
 /// Variables that differ in the local stack, and why.
-const DIFFERENCES: [(&str, &str); 27] = [
+const DIFFERENCES: [(&str, &str); 30] = [
     ("ARTIST_TABLE", "the account's own name"),
     ("CHAINS", "local chains begin at block 0, are final at once and spend the local coin"),
     ("CHAIN_TABLE", "the account's own name"),
     ("CHALLENGES_PER_CLIENT_HOURLY", "all tests are one client"),
     ("CODES_PER_CLIENT_HOURLY", "all tests are one client"),
     ("CODES_TOTAL_HOURLY", "all tests are one client"),
-    ("CODE_KEY_ID", "the account's own id"),
+    ("CODE_KEY_IDS", "the account's own id"),
+    ("DOCUMENT_TABLE", "the account's own name"),
+    ("FILES_ADDRESS", "a host of this machine"),
     ("IPFS_GATEWAYS", "no document of the tests is public"),
     ("LOG_LEVEL", "tests look for secrets in all that functions can log"),
     ("MAIL_SETTINGS", "the account's own name"),
@@ -46,6 +48,7 @@ const DIFFERENCES: [(&str, &str); 27] = [
     ("PRIVATE_GATEWAYS", "the local gateway's address isn't public"),
     ("PRIVATE_WEBHOOKS", "receivers of the tests aren't public"),
     ("PROPOSALS_PER_CLIENT_HOURLY", "all tests are one client"),
+    ("REFRESHES_PER_CLIENT_HOURLY", "all tests are one client"),
     ("REPORTS_PER_CLIENT_HOURLY", "all tests are one client"),
     ("RPC_URLS", "local nodes"),
     ("SECRET_TABLE", "the account's own name"),
@@ -53,7 +56,7 @@ const DIFFERENCES: [(&str, &str); 27] = [
     ("TOKEN_ISSUER", "the local base address, as make deploy sets the deployed one"),
     ("TOKEN_KEY_ID", "the account's own id"),
     ("WALLET_READS_PER_CLIENT_MINUTELY", "all tests are one client"),
-    ("WEBHOOK_KEY_ID", "the account's own id"),
+    ("WEBHOOK_KEY_IDS", "the account's own id"),
     ("WRITES_PER_CLIENT_MINUTELY", "all tests are one client"),
 ];
 
@@ -62,7 +65,7 @@ fn read(path: &str) -> String {
 }
 
 fn template() -> Template {
-    read("template.yaml").parse().expect("a template")
+    Paths::of_checkout().template().expect("a template")
 }
 
 /// The names of a deployment with these parameters, after the last step of the operator's guide.

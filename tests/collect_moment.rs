@@ -50,6 +50,9 @@ async fn collector_pays_price_and_fee_and_comments() {
     stack.set_balance(collector.account, cost - 1).await;
     let answer = collect(&stack, &collector, collection, 2).await.expect_error(402);
     assert!(message(&answer).contains("has 0.000222000000001999 ETH"), "{answer:?}");
+    let missing = json!([{"currency": "ETH", "amount": "1", "decimalAmount": "0.000000000000000001",
+        "balance": "222000000001999"}]);
+    assert_eq!(answer.body["missing"], missing);
 
     stack.set_balance(collector.account, ETHER).await;
     let (earned, body) = (wei_of(&stack, artist.account).await, order(collection, 2, "Mine 🌅"));

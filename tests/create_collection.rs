@@ -11,7 +11,7 @@ const PATH: &str = "/collections";
 async fn collection_is_created_with_the_artist_s_account_as_admin() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
-    let body = json!({"name": "Nachtzug 🚆", "uri": "ipfs://bafynight/collection.json"});
+    let body = json!({"name": "Nachtzug 🚆", "uri": "ipfs://bafynight/collection.json", "royaltyBps": 0});
     let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_success();
     let mut fields: Vec<_> = answer.body.as_object().expect("an object").keys().map(String::as_str).collect();
     fields.sort_unstable();
@@ -24,6 +24,8 @@ async fn collection_is_created_with_the_artist_s_account_as_admin() {
     let collection = Creator1155::new(address.parse().expect("an address"), stack.chain());
     assert_eq!(collection.name().call().await.expect("a name"), "Nachtzug 🚆");
     assert_eq!(collection.nextTokenId().call().await.expect("a number"), U256::ONE);
+    let shown = stack.wait_until(&format!("/collections/eip155:8453/erc1155:{address}"), |_| true).await;
+    assert_eq!(shown["royalty"], json!({"bps": 0, "recipient": writer.artist.wallet}));
     assert_eq!(collection.permissions(U256::ZERO, account).call().await.expect("permissions"), U256::from(2));
 }
 

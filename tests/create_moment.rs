@@ -1,6 +1,12 @@
 //! `POST /moment/create`
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use alloy::{
     primitives::{Address, U256},
@@ -8,8 +14,11 @@ use alloy::{
 };
 use futures::future::join_all;
 use serde_json::{Value, json};
-use shared::chain::contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter};
-use tests::{Answer, Published, Stack, Writer};
+use shared::{
+    chain::contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter},
+    model::ChainId,
+};
+use tests::{Answer, DatabaseProxy, Published, RpcProxy, Sandbox, Stack, Writer};
 
 const PATH: &str = "/moment/create";
 
@@ -45,6 +54,7 @@ async fn moment_in_a_new_collection_has_the_requested_properties() {
     token["createReferral"] = json!(referral);
     token["payoutRecipient"] = json!(payee);
     token["maxSupply"] = json!(40);
+    token["royaltyBps"] = json!(250);
     token["mintToCreatorCount"] = json!(3);
     token["salesConfig"]["maxTokensPerAddress"] = json!(2);
     let answer = create(&stack, &writer, new_collection(), token).await.expect_success();
@@ -60,7 +70,9 @@ async fn moment_in_a_new_collection_has_the_requested_properties() {
     assert_eq!(moments.balanceOf(account, id).call().await.expect("a balance"), U256::from(3));
     assert_eq!(published.createReferrals(id).call().await.expect("a referral"), referral);
     let royalties = published.getRoyalties(id).call().await.expect("royalties");
-    assert_eq!((royalties.bps, royalties.recipient), (1000, payee));
+    assert_eq!((royalties.bps, royalties.recipient), (250, payee));
+    let shown = stack.wait_until(&format!("/moment?collectionAddress={collection:#x}&tokenId=1"), |_| true).await;
+    assert_eq!(shown["royalty"], json!({"bps": 250, "recipient": format!("{payee:#x}")}));
     let rights = moments.permissions(id, account).call().await.expect("permissions");
     assert_eq!(rights, U256::from(2), "the token is the factory's alone");
     let minter = FixedPriceMinter::new(stack.contract("fixedPriceMinter"), stack.chain());
@@ -115,6 +127,38 @@ async fn collection_of_no_known_factory_is_refused() {
     let answer = create(&stack, &writer, json!({"address": look_alike}), token(fixed("1"))).await.expect_error(422);
     let message = answer.body["message"].as_str().expect("a message");
     assert!(message.contains("was not made by a factory that this service knows"), "{message}");
+}
+
+#[tokio::test]
+async fn collection_that_index_and_logs_lack_yet_is_known_if_it_was_made_here_and_else_asked_for_later() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let (own, _) = made(&create(&stack, &writer, new_collection(), token(fixed("0"))).await.expect_success());
+    let lags = Arc::new(AtomicBool::new(true));
+    let lagging = Arc::clone(&lags);
+    let chain = ChainId::DEFAULT.to_string();
+    let node = RpcProxy::in_front_of(&stack.map.rpc[&chain], move |call| {
+        (call["method"] == "eth_getLogs" && lagging.load(Relaxed)).then(|| json!({"result": []}))
+    });
+    let (node, database) = (node.await, DatabaseProxy::start().await.expect("a proxy"));
+    database.lead_to(&stack.map.dynamodb);
+    database.miss(Some(stack.map.names["ChainTable"].clone()));
+    let urls = json!({chain: [node.url]}).to_string();
+    let sandbox = Sandbox::with(&stack, "create-moment", &[("RPC_URLS", &urls)], &database.url).await;
+    let create_in = async |collection: Address| {
+        let mut event = sandbox.event();
+        event["headers"] = json!({"content-type": "application/json", "x-api-key": writer.key});
+        event["body"] = json!(json!({"contract": {"address": collection}, "token": token(fixed("1"))}).to_string());
+        sandbox.invoke(&event).await
+    };
+
+    let made_here = create_in(own).await;
+    assert_eq!(made_here["statusCode"], 200, "{made_here}");
+    let elsewhere = create_in(writer.collection).await;
+    assert_eq!((&elsewhere["statusCode"], &elsewhere["headers"]["retry-after"]), (&json!(503), &json!("5")));
+    lags.store(false, Relaxed);
+    let logged = create_in(writer.collection).await;
+    assert_eq!(logged["statusCode"], 200, "{logged}");
 }
 
 #[tokio::test]
@@ -250,12 +294,15 @@ async fn every_invalid_field_is_named() {
     let mut many = token(fixed("1"));
     many["maxSupply"] = json!(2);
     many["mintToCreatorCount"] = json!(3);
+    let mut greedy = token(fixed("1"));
+    greedy["royaltyBps"] = json!(5001);
     for (body, fields) in [
         (json!({}), vec!["token"]),
         (json!({"contract": {}, "token": {}}), vec!["contract", "token.tokenMetadataURI", "token.salesConfig"]),
         (json!({"contract": {"name": "x"}, "token": token(fixed("1"))}), vec!["contract.uri"]),
         (json!({"contract": {"address": "0x1"}, "token": token(fixed("1"))}), vec!["contract.address"]),
         (json!({"contract": new_collection(), "token": many}), vec!["token.mintToCreatorCount"]),
+        (json!({"contract": new_collection(), "token": greedy}), vec!["token.royaltyBps"]),
         (sale("type", json!("auction")), vec!["token.salesConfig.type"]),
         (sale("pricePerToken", json!("-1")), vec!["token.salesConfig.pricePerToken"]),
         (sale("pricePerToken", json!("79228162514264337593543950336")), vec!["token.salesConfig.pricePerToken"]),

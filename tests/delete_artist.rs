@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::model::Email;
@@ -54,14 +55,15 @@ fn kind(key: &(String, String)) -> &str {
 #[tokio::test]
 async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     let stack = Stack::connect();
-    let artist = stack.new_collector().await;
+    let artist = stack.new_writer().await;
+    let account: Address = artist.artist.wallet.parse().expect("an address");
     let (id, email, token) = (stack.artist_id(&artist.artist), &artist.artist.email, &artist.artist.token);
     let names = ["first", "second"].map(|word| format!("{word}{}", &id[..8]));
     for name in &names {
         let change = json!({"username": name, "bio": format!("I am {name}.")});
         Answer::of(stack.patch("/artists/me").bearer_auth(token).json(&change)).await.expect_success();
     }
-    let payout = artist.account.create(3);
+    let payout = account.create(3);
     stack.add_payout_address(&artist.artist, payout).await.expect_success();
     let body = json!({"name": "Mine", "uri": "ar://mine"});
     let made = stack.write("/collections", &artist.key, &body, &[("idempotency-key", "mine")]).await.expect_success();
@@ -70,6 +72,7 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     let _ = stack.write(&comments, &artist.key, &said, &[]).await;
     let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
     Answer::of(upload).await.expect_success();
+    stack.claim_link(&artist.key, artist.collection, json!({"count": 1})).await;
     let webhook = json!({"url": "https://example.com/mine", "types": ["sale.updated"]});
     Answer::of(stack.post("/webhooks").bearer_auth(token).json(&webhook)).await.expect_success();
     let address: Email = email.parse().expect("an address");
@@ -83,21 +86,21 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     let text = |row: &Value, name: &str| row[name].as_str().expect("a text").to_owned();
     let rows = export.body["rows"].as_array().expect("rows");
     let exported: BTreeSet<_> = rows.iter().map(|row| (text(row, "pk"), text(row, "sk"))).collect();
-    let derived = ["EMAIL", "WALLET", "USERNAME", "SEARCH", "INBOX", "KEY", "REPLAY", "RATE", "LANE", "QUEUE"];
+    let derived = ["EMAIL", "WALLET", "USERNAME", "SEARCH", "INBOX", "KEY", "REPLAY", "CLAIM", "RATE", "LANE", "QUEUE"];
     for table in &TABLES[1..] {
         let kept = mentions(&stack, table, &in_own_tables).await;
         let missing: Vec<_> = kept.difference(&exported).filter(|key| !derived.contains(&kind(key))).collect();
         assert!(missing.is_empty(), "not exported: {missing:?}");
     }
     for expected in
-        ["ARTIST", "PAYOUTS", "ACTIVITY", "TRANSACTIONS", "ACCOUNT", "UPLOADS", "USE", "GUESSES", "WEBHOOKS"]
+        ["ARTIST", "PAYOUTS", "ACTIVITY", "TRANSACTIONS", "ACCOUNT", "UPLOADS", "USE", "GUESSES", "WEBHOOKS", "CLAIMS"]
     {
         assert!(exported.iter().any(|key| kind(key) == expected), "no {expected} in {exported:?}");
     }
     let key = rows.iter().find(|row| row["sk"].as_str().is_some_and(|sk| sk.starts_with("KEY#"))).expect("the key");
     assert!(key["prefix"].is_string() && key["hash"].is_null(), "{key}");
 
-    stack.set_balance(artist.account, 5).await;
+    stack.set_balance(account, 5).await;
     let answer = delete(&stack, &artist.artist, &json!({})).await.expect_error(409);
     assert!(
         answer.body["message"].as_str().is_some_and(|words| words.contains("0.000000000000000005 ETH")),

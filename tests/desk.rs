@@ -189,7 +189,7 @@ async fn files_of_a_removed_moment_are_gone_and_come_back_with_it() {
     let preview = shown["metadata"]["previews"][0]["url"].as_str().expect("an address").to_owned();
     stack.wait_until(&moment(2), |body| !body["metadata"]["placeholder"].is_null()).await;
     let status = async |url: &str| stack.http.get(url).send().await.expect("an answer").status().as_u16();
-    let file = |uri: &str| format!("{}/ipfs/{}", stack.map.api, uri.trim_start_matches("ipfs://"));
+    let file = |uri: &str| format!("{}/ipfs/{}", stack.map.files, uri.trim_start_matches("ipfs://"));
     assert_eq!((status(&file(&picture)).await, status(&preview).await), (200, 200));
 
     let subject = |token: u8| format!("moment#8453#{collection}#{token}");
@@ -197,10 +197,8 @@ async fn files_of_a_removed_moment_are_gone_and_come_back_with_it() {
     assert!(said.ends_with(" is removed"), "{said}");
     Answer::of(stack.get(&moment(1))).await.expect_error(404);
     let gone = stack.http.get(file(&picture)).send().await.expect("an answer");
-    assert_eq!(
-        (gone.status().as_u16(), &gone.headers()["link"]),
-        (451, &"<../moderation>; rel=\"blocked-by\"".parse().expect("a header"))
-    );
+    let by = format!("<{}/moderation>; rel=\"blocked-by\"", stack.map.api);
+    assert_eq!((gone.status().as_u16(), &gone.headers()["link"]), (451, &by.parse().expect("a header")));
     assert_eq!((status(&file(&uris[0])).await, status(&preview).await), (451, 404));
     assert_eq!(status(&file(&uris[1])).await, 200, "another moment's document");
     assert_eq!(described("Three").await.status, 451, "a document that names the picture");
@@ -254,4 +252,27 @@ async fn decisions_of_others_are_proposals_until_somebody_takes_them() {
     std::fs::write(&file, json!({"version": 1, "decisions": [{"subject": "song#1"}]}).to_string()).expect("a file");
     assert!(import().await.is_err(), "a list that can't be read");
     std::fs::remove_file(&file).expect("it is there");
+}
+
+#[tokio::test]
+async fn account_that_is_taken_over_is_signed_out_and_its_owner_comes_back() {
+    let stack = Stack::connect();
+    let (desk, artist) = (desk(&stack).await, stack.new_collector().await);
+    let me = async |credential: (&str, &str)| Answer::of(stack.get("/me").header(credential.0, credential.1)).await;
+    let bearer = format!("Bearer {}", artist.artist.token);
+    let (token, key) = (("authorization", bearer.as_str()), ("x-api-key", artist.key.as_str()));
+    for credential in [token, key] {
+        me(credential).await.expect_success();
+    }
+    let nobody = format!("artist#{:#x}", Address::from_word(keccak256(Uuid::new_v4())));
+    assert!(run(&desk, &["sign-out", &nobody]).await.is_err(), "an account without an artist");
+    let subject = format!("artist#{}", artist.artist.wallet);
+    assert!(run(&desk, &["sign-out", &subject]).await.expect("it ends").contains("signed out everywhere"));
+    for credential in [token, key] {
+        me(credential).await.expect_error(401);
+    }
+    let again = stack.sign_in(&artist.artist.email).await;
+    let activity = Answer::of(stack.get("/artists/activity").bearer_auth(&again.token)).await.expect_success().body;
+    let entries = activity["activity"].as_array().expect("activity");
+    assert!(entries.iter().any(|entry| entry["subject"] == "API keys, devices, by the operator"), "{activity}");
 }

@@ -4,18 +4,19 @@ use std::{collections::BTreeSet, fs};
 
 use local::{paths::Paths, test_events::TestEvents};
 use serde_json::Value;
-use template::Template;
 use tests::{Sandbox, Stack};
 
 /// Events that are refused, with the status and why.
-const REFUSED: [(&str, u64, &str); 1] =
-    [("refuse-unknown-route", 404, "it is for addresses at which there is nothing")];
+const REFUSED: [(&str, u64, &str); 2] = [
+    ("refuse-unknown-route", 404, "it is for addresses at which there is nothing"),
+    ("unsubscribe", 404, "mails alone have what stops them"),
+];
 
 #[tokio::test]
 async fn every_event_file_reaches_its_functions_code_and_succeeds() {
     let stack = Stack::connect();
     let root = Paths::of_checkout().root().to_owned();
-    let template: Template = fs::read_to_string(root.join("template.yaml")).expect("a template").parse().expect("YAML");
+    let template = Paths::of_checkout().template().expect("a template");
     let functions = template.functions().expect("functions");
     let files: BTreeSet<String> = fs::read_dir(root.join("events"))
         .expect("event files")

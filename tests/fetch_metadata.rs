@@ -1,6 +1,12 @@
 //! The scheduled function that fetches metadata documents.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use serde_json::json;
 use shared::{
@@ -96,6 +102,93 @@ async fn more_uris_than_one_transaction_takes_are_queued() {
     assert!(found.iter().all(|(uri, document)| **uri == format!(r#"data:,{{"name":"{}"}}"#, document.name)));
 }
 
+/// The function with a gateway of its own.
+async fn behind_gateway(stack: &Stack, routes: axum::Router) -> Sandbox {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let gateway = format!("http://{address}/ipfs/");
+    tokio::spawn(axum::serve(listener, routes).into_future());
+    let database = empty_tables(stack).await;
+    let gateways = [("IPFS_GATEWAYS", gateway.as_str()), ("PRIVATE_GATEWAYS", address.as_str())];
+    Sandbox::with(stack, "fetch-metadata", &gateways, &database.endpoint).await
+}
+
+#[tokio::test]
+async fn document_that_was_read_once_is_not_asked_for_by_a_new_index() {
+    let stack = Stack::connect();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let answer = async move |_: axum::extract::Path<String>| {
+        let number = counter.fetch_add(1, Ordering::SeqCst);
+        format!(r#"{{"name": "{number}"}}"#)
+    };
+    let sandbox = behind_gateway(&stack, axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer))).await;
+    let documents = documents(&sandbox).await;
+    let uris: Vec<String> = (0..120).map(|number| format!("ipfs://tides/{number}")).collect();
+    let uris = || uris.iter().map(String::as_str);
+    documents.queue(CHAIN, named(uris())).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 120, "failed": 0}));
+    let first = documents.find_many(CHAIN, uris()).await.unwrap();
+    assert_eq!(asked.load(Ordering::SeqCst), 120);
+
+    // The table of a new index is empty.
+    let endpoints = &sandbox.endpoints;
+    let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&endpoints.dynamodb).await);
+    client.delete_table().table_name("ChainTable").send().await.expect("deleted");
+    let template = local::paths::Paths::of_checkout().template().expect("a template");
+    let table = template.resources("AWS::DynamoDB::Table").find(|table| table.logical_id == "ChainTable");
+    endpoints.create_table(table.expect("a table")).await.expect("a table");
+    documents.queue(CHAIN, named(uris())).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 120, "failed": 0}));
+    assert_eq!(documents.find_many(CHAIN, uris()).await.unwrap(), first);
+    assert_eq!(asked.load(Ordering::SeqCst), 120, "nobody's host is asked again");
+}
+
+#[tokio::test]
+async fn document_is_read_again_when_asked_for_and_given_up_after_five_failures() {
+    let stack = Stack::connect();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let answer = async move |path: axum::extract::Path<String>| {
+        let number = counter.fetch_add(1, Ordering::SeqCst);
+        match path.as_str() {
+            "tides/changes" => format!(r#"{{"name": "{number}", "image": "ar://{number}"}}"#),
+            _ if number > 1 => String::new(),
+            _ => r#"{"name": "gone"}"#.to_owned(),
+        }
+    };
+    let sandbox = behind_gateway(&stack, axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer))).await;
+    let documents = documents(&sandbox).await;
+    let [changes, gone] = ["ipfs://tides/changes", "ipfs://tides/gone"];
+    let name = async |uri| documents.find_many(CHAIN, [uri]).await.unwrap().remove(uri).unwrap().name;
+    documents.queue(CHAIN, named([gone, changes])).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 2, "failed": 0}));
+    let (before, now) = (name(changes).await, unix_now());
+    let again = |uri, at| [NamedDocument { uri, collection: collection(1), at }];
+
+    // What was read later than it was named isn't asked for.
+    documents.read_again(CHAIN, again(changes, now - 60)).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 1, "failed": 0}));
+    assert_eq!((name(changes).await, asked.load(Ordering::SeqCst)), (before.clone(), 2));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    documents.read_again(CHAIN, again(changes, unix_now())).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 1, "failed": 0}));
+    assert_ne!(name(changes).await, before);
+
+    documents.read_again(CHAIN, again(gone, unix_now())).await.unwrap();
+    for failures in 1..=5_u32 {
+        assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 0, "failed": 1}));
+        for shard in 0..QUEUE_SHARDS {
+            for due in documents.due(shard, unix_now() + 86_400, 10).await.unwrap() {
+                assert_eq!((due.uri.as_str(), due.failures), (gone, failures));
+                documents.put_off(&due, 0).await.unwrap();
+            }
+        }
+    }
+    assert_eq!(queue(&documents, unix_now() + 86_400).await, HashMap::new());
+    assert_eq!(name(gone).await, "gone", "it stays as it was read");
+}
+
 #[tokio::test]
 async fn documents_that_hang_hold_up_no_other_collection() {
     let stack = Stack::connect();
@@ -105,14 +198,7 @@ async fn documents_that_hang_hold_up_no_other_collection() {
         }
         r#"{"name": "First Light"}"#
     };
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    let gateway = format!("http://{address}/ipfs/");
-    let routes = axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer));
-    tokio::spawn(axum::serve(listener, routes).into_future());
-    let database = empty_tables(&stack).await;
-    let gateways = [("IPFS_GATEWAYS", gateway.as_str()), ("PRIVATE_GATEWAYS", address.as_str())];
-    let sandbox = Sandbox::with(&stack, "fetch-metadata", &gateways, &database.endpoint).await;
+    let sandbox = behind_gateway(&stack, axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer))).await;
     let documents = documents(&sandbox).await;
     // More than there are places, and named first.
     let hung: Vec<String> = (0..200).map(|number| format!("ipfs://hung/{number}")).collect();

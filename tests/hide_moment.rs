@@ -31,6 +31,7 @@ async fn hidden_moments_are_left_out_of_timelines_unless_asked_for() {
     let (wallet, other) = (&artist.artist.wallet, &friend.artist.wallet);
     let grant = json!({"moment": {"collectionAddress": collection, "tokenId": "3"}, "adminAddress": other});
     stack.write("/moment/permission", &artist.key, &grant, &[]).await.expect_success();
+    stack.accept(&friend.key, wallet).await;
     stack.wait_until(&format!("/timeline?artist={other}&type=mutual"), total(1)).await;
 
     for token in ["1", "4", "5", "7"] {

@@ -8,6 +8,8 @@ use shared::{
 };
 use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 
+const ONE_OF_BOTH: &str = "An artist's collectors are ranked over all chains: leave out chainId";
+
 #[tokio::test]
 async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
@@ -18,6 +20,7 @@ async fn every_invalid_parameter_is_named() {
         ("page=0", vec!["page"]),
         ("page=-1", vec!["page"]),
         ("artist=a", vec!["artist"]),
+        ("chainId=137", vec!["chainId"]),
         ("sort_by=unknown", vec!["sort_by"]),
         ("sort_order=random", vec!["sort_order"]),
         (
@@ -66,6 +69,11 @@ async fn collector_is_ranked_once_the_block_is_final() {
         })
     );
     assert_eq!(ranked["collectors"].as_array().map(Vec::len), Some(1));
+
+    // Each chain has a ranking of its own, of everyone.
+    stack.wait_until("/collectors?chainId=8453", |body| body["total_count"].as_u64() > Some(0)).await;
+    let both = format!("/collectors?chainId=1&artist={}", artist.artist.wallet);
+    assert_eq!(Answer::of(stack.get(&both)).await.expect_error(422).body["message"], ONE_OF_BOTH);
 }
 
 #[tokio::test]

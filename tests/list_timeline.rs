@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use local::workshop;
+use local::{contracts, workshop};
 use serde_json::{Value, json};
 use tests::{Answer, Stack, document, fields};
 
@@ -32,6 +32,7 @@ async fn combined_filters_return_matching_moments() {
         "adminAddress": friend.artist.wallet,
     });
     stack.write("/moment/permission", &artist.key, &grant, &[]).await.expect_success();
+    stack.accept(&friend.key, &artist.artist.wallet).await;
     let (wallet, friend) = (&artist.artist.wallet, &friend.artist.wallet);
     stack.wait_until(&format!("/timeline?artist={friend}&content_type=video"), |body| count(body) == Some(1)).await;
     stack.wait_until(&format!("/timeline?artist={wallet}&content_type=image"), |body| count(body) == Some(1)).await;
@@ -88,6 +89,7 @@ async fn collection_admin_is_an_admin_of_its_earlier_moments() {
     let (rpc, factory) = (&stack.map.rpc["8453"], stack.contract("factory"));
     // The factory creates the moment first, and adds the admins afterwards.
     workshop::publish(rpc, factory, &[friend.account], Vec::new()).await.expect("a collection");
+    stack.accept(&friend.key, &format!("{:#x}", contracts::DEPLOYER)).await;
     let path = format!("/timeline?artist={}", friend.artist.wallet);
     stack.wait_until(&format!("{path}&type=mutual"), |body| count(body) == Some(1)).await;
     assert_eq!(tokens(&stack, &format!("{}&type=default", &path["/timeline?".len()..])).await, Vec::<String>::new());

@@ -6,7 +6,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, jw
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::model::Email;
-use tests::{Answer, Sandbox, Stack, unused_email};
+use tests::{Answer, Sandbox, Stack, another_code, unused_email};
 
 #[tokio::test]
 async fn every_sign_in_returns_a_token_and_the_same_wallet() {
@@ -56,7 +56,7 @@ async fn every_invalid_code_gets_the_same_401() {
 
     let email = unused_email();
     let code = stack.code_for(&email).await;
-    refusals.push(("wrong", stack.log_in(&email, &another(&code)).await));
+    refusals.push(("wrong", stack.log_in(&email, &another_code(&code)).await));
     stack.log_in(&email, &code).await.expect_success();
     refusals.push(("used", stack.log_in(&email, &code).await));
 
@@ -101,14 +101,14 @@ async fn code_is_void_after_five_wrong_tries() {
     let email = unused_email();
     let code = stack.code_for(&email).await;
     for _ in 0..4 {
-        stack.log_in(&email, &another(&code)).await.expect_error(401);
+        stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     }
     stack.log_in(&email, &code).await.expect_success();
 
     let email = unused_email();
     let code = stack.code_for(&email).await;
     for _ in 0..5 {
-        stack.log_in(&email, &another(&code)).await.expect_error(401);
+        stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     }
     stack.log_in(&email, &code).await.expect_error(401);
 }
@@ -118,7 +118,7 @@ async fn concurrent_wrong_tries_are_counted_up_to_five() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
-    let wrong = another(&code);
+    let wrong = another_code(&code);
     let answers = futures::future::join_all((0..20).map(|_| stack.log_in(&email, &wrong))).await;
     assert!(answers.iter().all(|answer| answer.status == 401), "{answers:?}");
     let row = stack.row("SecretTable", &row_of(&email), &row_of_this_client()).await.expect("the code's row");
@@ -169,12 +169,6 @@ async fn every_invalid_field_is_named() {
         let answer = stack.post_json("/oauth/login", &body).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
-}
-
-/// A different code.
-fn another(code: &str) -> String {
-    let number: u32 = code.parse().expect("digits");
-    format!("{:06}", (number + 1) % 1_000_000)
 }
 
 /// The row of a code that this machine asked for.

@@ -1,12 +1,16 @@
 //! The worker that makes previews, what answers say of them, and `GET /previews/{picture}/{width}`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use base64::{Engine, prelude::BASE64_STANDARD};
+use local::desk::Desk;
 use serde_json::{Value, json};
 use shared::{
     model::{ChainId, Picture},
     store::chain::{ChainTable, Documents, NamedDocument, PreviewQueue},
 };
-use tests::{Answer, Sandbox, Stack};
+use tests::{Answer, Collector, Sandbox, Stack};
+use uuid::Uuid;
 
 /// A red dot, and a file that says that it is a picture.
 const RED: &str = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'><rect width='4' height='2' fill='%23ff0000'/></svg>";
@@ -25,13 +29,14 @@ async fn pictures_of_new_documents_have_previews() {
     let collection = stack.release(&artist.key, "Previews", &uris).await;
     let path = |token: u8| format!("/moment?collectionAddress={collection}&tokenId={token}");
     let red = stack.wait_until(&path(1), |body| !body["metadata"]["placeholder"].is_null()).await;
-    let (metadata, host) = (&red["metadata"], stack.map.api.clone());
+    let (metadata, host) = (&red["metadata"], &stack.map.files);
     let widths: Vec<_> = metadata["previews"].as_array().expect("previews").iter().map(|form| &form["width"]).collect();
     assert_eq!(widths, [320, 640, 1280]);
-    let url = format!("{host}/previews/{}/320", Picture::hash(RED));
+    let uri = RED.replace(' ', "%20").replace('<', "%3C").replace('>', "%3E");
+    let url = format!("{host}/previews/{}/320", Picture::hash(&uri));
     assert_eq!(
         metadata["previews"][0],
-        json!({"uri": RED, "url": url, "width": 320, "height": 160, "mime": "image/webp"})
+        json!({"uri": uri, "url": url, "width": 320, "height": 160, "mime": "image/webp"})
     );
     assert_eq!(metadata["placeholder"]["color"], "#ff0000");
     let content = &metadata["content"];
@@ -41,7 +46,7 @@ async fn pictures_of_new_documents_have_previews() {
     let header = |name: &str| preview.headers()[name].to_str().expect("text").to_owned();
     assert_eq!((preview.status().as_u16(), header("content-type").as_str()), (200, "image/webp"));
     assert_eq!(header("cache-control"), "public, max-age=31536000, immutable");
-    assert_eq!(header("content-security-policy"), "default-src 'none'; sandbox");
+    assert_eq!(header("content-security-policy"), shared::model::FILES_POLICY);
     let bytes = preview.bytes().await.expect("bytes");
     assert!(bytes.starts_with(b"RIFF") && bytes.len() < 2_000, "{}", bytes.len());
 
@@ -53,6 +58,62 @@ async fn pictures_of_new_documents_have_previews() {
     );
     let lie = stack.wait_until(&path(2), |body| !body["metadata"].is_null()).await;
     assert_eq!((&lie["metadata"]["previews"], &lie["metadata"]["placeholder"]), (&json!([]), &Value::Null));
+}
+
+/// A drawing of 81 squares that a seed chooses, in grays that a tint shifts.
+fn drawing(seed: u64, tint: u64) -> String {
+    let square = |place: u64| {
+        let mut hasher = DefaultHasher::new();
+        (seed, place).hash(&mut hasher);
+        let gray = hasher.finish() % 200 + tint;
+        let (x, y) = (place % 9 * 20, place / 9 * 20);
+        format!("<rect x='{x}' y='{y}' width='20' height='20' fill='rgb({gray},{gray},{gray})'/>")
+    };
+    let squares: String = (0..81).map(square).collect();
+    format!("<svg xmlns='http://www.w3.org/2000/svg' width='180' height='180'>{squares}</svg>")
+}
+
+/// Publishes a drawing, and returns its URI once it has previews.
+async fn published(stack: &Stack, artist: &Collector, drawing: &str) -> String {
+    let body = json!({"contentType": "image/svg+xml", "size": drawing.len()});
+    let begun =
+        Answer::of(stack.post("/uploads").bearer_auth(&artist.artist.token).json(&body)).await.expect_success().body;
+    let url = begun["parts"][0]["url"].as_str().expect("a URL");
+    stack.http.put(url).body(drawing.to_owned()).send().await.expect("an answer").error_for_status().expect("success");
+    let id = begun["uploadId"].as_str().expect("an id");
+    let stored = stack.complete_upload(&artist.artist, id).await.expect_success().body;
+    let uri = stored["uri"].as_str().expect("a URI").to_owned();
+    let document = json!({"name": Uuid::new_v4(), "image": uri});
+    let stored =
+        Answer::of(stack.post("/metadata").bearer_auth(&artist.artist.token).json(&document)).await.expect_success();
+    let named = [stored.body["uri"].as_str().expect("a URI").to_owned()];
+    let collection = stack.release(&artist.key, "Drawn", &named).await;
+    let path = format!("/moment?collectionAddress={collection}&tokenId=1");
+    stack.wait_until(&path, |body| !body["metadata"]["placeholder"].is_null()).await;
+    uri.replace("ipfs://", "cid#")
+}
+
+#[tokio::test]
+async fn picture_that_looks_like_a_removed_one_is_reported() {
+    let stack = Stack::connect();
+    let artist = stack.new_collector().await;
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let run = async |words: &[&str]| {
+        desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await.expect("done")
+    };
+    let seed = Uuid::new_v4().as_u64_pair().0;
+    let removed = published(&stack, &artist, &drawing(seed, 0)).await;
+    run(&["remove", &removed, "copyright", "hers"]).await;
+    let alike = published(&stack, &artist, &drawing(seed, 5)).await;
+    let other = published(&stack, &artist, &drawing(seed ^ 1, 0)).await;
+    let list = run(&["list"]).await;
+    assert!(list.contains(&format!("{alike}  1 reports, the last for copyright")), "{list}");
+    assert!(!list.contains(&other), "{list}");
+    assert!(run(&["show", &alike]).await.contains(&format!("looks like {removed}, which was removed")));
+
+    run(&["undo", &removed]).await;
+    let again = published(&stack, &artist, &drawing(seed, 9)).await;
+    assert!(!run(&["list"]).await.contains(&again), "nothing is removed that it looks like");
 }
 
 #[tokio::test]

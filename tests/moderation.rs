@@ -1,6 +1,9 @@
 //! `POST /reports`, the operator's desk, and `GET /moderation`.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
 use local::{
@@ -9,6 +12,7 @@ use local::{
     paths::Paths,
     pinning_service::TOKEN,
 };
+use reqwest::Url;
 use serde_json::{Value, json};
 use shared::{
     model::{Dag, LEAF},
@@ -199,8 +203,8 @@ async fn removed_file_is_unavailable_unpinned_and_not_taken_again() {
     let mut content = [b"\x89PNG\r\n\x1a\n".as_slice(), Uuid::new_v4().as_bytes()].concat();
     content.resize(LEAF + 1_000, 7);
     let upload = async || {
-        let path = format!("/uploads/{}/complete", stack.finished_upload(&artist, content.clone()).await);
-        Answer::of(stack.post(&path).bearer_auth(&artist.token)).await
+        let id = stack.finished_upload(&artist, content.clone()).await;
+        stack.complete_upload(&artist, &id).await
     };
     let stored = upload().await.expect_success().body;
     let cid = stored["uri"].as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a URI").to_owned();
@@ -224,7 +228,10 @@ async fn removed_file_is_unavailable_unpinned_and_not_taken_again() {
     assert!(said.ends_with(" is removed"), "{said}");
     let gone = Answer::of(stack.get(&format!("/ipfs/{cid}"))).await;
     assert_eq!(gone.status, 451, "{gone:?}");
-    assert_eq!(gone.headers["link"], "<../moderation>; rel=\"blocked-by\"");
+    assert_eq!(gone.headers["link"], format!("<{}/moderation>; rel=\"blocked-by\"", stack.map.api));
+    let served = format!("{}/ipfs/{cid}", stack.map.files);
+    let elsewhere = Answer::of(stack.http.get(&served)).await;
+    assert_eq!((elsewhere.status, &elsewhere.headers["link"]), (451, &gone.headers["link"]), "where files are");
     assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 404);
     assert_eq!(upload().await.status, 451, "it isn't taken again");
     pins(0).await;
@@ -232,6 +239,7 @@ async fn removed_file_is_unavailable_unpinned_and_not_taken_again() {
     run(&desk, &["undo", &file]).await.expect("an end");
     let back = stack.get(&format!("/ipfs/{cid}")).send().await.expect("an answer");
     assert_eq!(back.bytes().await.expect("bytes"), content);
+    assert_eq!(stack.http.get(&served).send().await.expect("an answer").bytes().await.expect("bytes"), content);
     assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 200);
     pins(1).await;
     upload().await.expect_success();
@@ -316,6 +324,33 @@ async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times
     assert_eq!(sandbox.post("198.51.100.77", &body).await.0, 202, "another client");
 }
 
+#[tokio::test]
+async fn form_of_a_page_reports_without_a_script_and_that_of_another_site_does_not() {
+    let stack = Stack::connect();
+    let (desk, artist, _) = listed_writer(&stack).await;
+    let subject = format!("moment#8453#{:#x}#1", artist.collection);
+    let send = async |subject: &str, origin: &str| {
+        let fields = [("subject", subject), ("reason", "spam"), ("text", ""), ("email", " ")];
+        let body =
+            Url::parse_with_params(&stack.map.api, fields).expect("a URL").query().unwrap_or_default().to_owned();
+        let form = stack.post("/reports").header("accept", "text/html").header("origin", origin);
+        let form = form.header("content-type", "application/x-www-form-urlencoded").body(body);
+        let answer = form.send().await.expect("an answer");
+        let kind = answer.headers()["content-type"].to_str().expect("a type").to_owned();
+        (answer.status().as_u16(), kind, answer.text().await.expect("a page"))
+    };
+    let own = stack.map.api.trim_end_matches("/api");
+    let (status, kind, page) = send(&subject, own).await;
+    assert_eq!((status, kind.as_str()), (202, "text/html; charset=utf-8"), "{page}");
+    assert!(page.contains("Thank you") && run(&desk, &["list"]).await.expect("a list").contains(&subject), "{page}");
+    let (status, _, page) = send(&subject, "https://elsewhere.example").await;
+    assert!(status == 403 && page.contains("pages of this service alone"), "{page}");
+    let (status, _, page) = send("moment#8453#0x0000000000000000000000000000000000000001#1", own).await;
+    assert!(status == 404 && page.contains("Nothing here"), "{page}");
+    let (status, _, page) = send("a song", own).await;
+    assert!(status == 400 && page.contains("<h1>"), "{page}");
+}
+
 /// A table of a stage in a cloud of its own.
 async fn create_table(cloud: &str, name: &str) -> Result<(), Error> {
     let endpoints = Endpoints { aws: cloud.to_owned(), dynamodb: cloud.to_owned() };
@@ -329,8 +364,38 @@ async fn create_table(cloud: &str, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A stage's stack of one distribution.
+const DISTRIBUTED: &str = r#"
+import botocore.session
+edge = {"Enabled": True, "Comment": "Edge", "Origins": [{"Id": "api", "DomainName": "api.example",
+        "CustomOriginConfig": {"OriginProtocolPolicy": "https-only"}}],
+        "DefaultCacheBehavior": {"TargetOriginId": "api", "ViewerProtocolPolicy": "https-only"}}
+import json
+resources = {"EdgeDistribution": {"Type": "AWS::CloudFront::Distribution", "Properties": {"DistributionConfig": edge}}}
+stacks = botocore.session.get_session().create_client("cloudformation", region_name="us-east-1")
+stacks.create_stack(StackName="moments-staging", TemplateBody=json.dumps({"Resources": resources}))
+stacks.get_waiter("stack_create_complete").wait(StackName="moments-staging", WaiterConfig={"Delay": 1})
+"#;
+
+/// What its distribution was told to forget, one batch of paths a line.
+const FORGOTTEN: &str = r#"
+import botocore.session
+edge = botocore.session.get_session().create_client("cloudfront", region_name="us-east-1")
+for distribution in edge.list_distributions()["DistributionList"].get("Items", []):
+    of = {"DistributionId": distribution["Id"]}
+    for batch in edge.list_invalidations(**of)["InvalidationList"].get("Items", []):
+        paths = edge.get_invalidation(Id=batch["Id"], **of)["Invalidation"]["InvalidationBatch"]["Paths"]["Items"]
+        print(" ".join(paths))
+"#;
+
+async fn printed(cloud: &str, script: &str) -> String {
+    let output = python(cloud, &["-c", script]).await.expect("python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 #[tokio::test]
-async fn operator_of_a_stage_decides_by_the_identity_of_their_own() {
+async fn operator_of_a_stage_decides_by_their_own_identity_and_the_edge_forgets_after_the_index() {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local("desk")).await.expect("a cloud");
     for table in ["moments-staging-artists", "moments-staging-chain-1"] {
@@ -338,10 +403,15 @@ async fn operator_of_a_stage_decides_by_the_identity_of_their_own() {
     }
     let endpoints = Endpoints { aws: cloud.clone(), dynamodb: cloud.clone() };
     let inbox = Outbox::new(ArtistTable::new(&endpoints.sdk_config(&cloud).await, "moments-staging-artists"));
+    printed(&cloud, DISTRIBUTED).await;
+    let (early, of_index) = (Arc::new(Mutex::new(Vec::new())), cloud.clone());
+    let forgotten_early = Arc::clone(&early);
     // In the place of the index, which takes the operator's messages.
     let _index = tokio::spawn(async move {
         loop {
             for message in inbox.oldest().await.unwrap_or_default() {
+                let forgotten = printed(&of_index, FORGOTTEN).await;
+                forgotten_early.lock().expect("a list").push(forgotten);
                 let _ = inbox.remove(message.id).await;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -356,6 +426,8 @@ async fn operator_of_a_stage_decides_by_the_identity_of_their_own() {
     assert_eq!(desk(&["list"]).await, (true, "nothing is reported or decided\n".to_owned()));
     let (is_done, said) = desk(&["hide", &subject, "spam", "the", "same", "again"]).await;
     assert!(is_done && said.contains("is hidden"), "{said}");
+    assert_eq!(*early.lock().expect("a list"), [""], "what is asked for before the index follows would be kept again");
+    assert_eq!(printed(&cloud, FORGOTTEN).await, "/*\n", "pages, embeds, feeds and files");
     let (is_done, said) = desk(&["show", &subject]).await;
     assert!(is_done && said.contains("hidden for spam by arn:aws:"), "{said}");
     let (is_done, said) = desk(&["hide", &subject, "ugly", "it", "is"]).await;

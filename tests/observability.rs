@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, fs, time::Duration};
 
 use local::paths::Paths;
 use serde_json::{Value, json};
-use shared::telemetry::Metric;
+use shared::{model::Email, telemetry::Metric};
 use template::Template;
-use tests::{Sandbox, Stack, unused_email};
+use tests::{Sandbox, Stack, another_code, unused_email};
 
 fn template_text() -> String {
     fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml")
@@ -36,6 +36,24 @@ async fn request_log_is_one_line_without_mail_addresses() {
     }
     assert!(requests.iter().any(|request| request["cold_start"] == true));
     assert!(requests.iter().any(|request| request["cold_start"] == false));
+}
+
+#[tokio::test]
+async fn wrong_code_is_logged_with_the_hash_of_its_mailbox() {
+    let stack = Stack::connect();
+    let log_in = Sandbox::with_variables(&stack, "log-in", &[]).await;
+    let email = unused_email();
+    let mut body = json!({"email": email, "nonce": "8c1f5a0e7d3b4c2f9a6e1d0b"});
+    stack.post_json("/oauth/code", &body).await.expect_success();
+    let code = local::mail::newest_code(&stack.map.mail, &email, 0).await.expect("a code");
+    body["code"] = json!(another_code(&code));
+    assert_eq!(log_in.post("192.0.2.78", &body).await.0, 401);
+    let log = fs::read_to_string(Paths::of_checkout().local("test-sandboxes/log-in.log")).expect("the function's log");
+    let mailbox = email.parse::<Email>().expect("an address").mailbox();
+    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let told = lines.iter().filter(|line| line["message"] == "wrong sign-in code" && line["mailbox"] == mailbox);
+    assert_eq!(told.count(), 1, "nobody can tell which mailbox is guessed at");
+    assert!(!log.contains(&email), "the log has a mail address");
 }
 
 #[tokio::test]

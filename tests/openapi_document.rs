@@ -1,25 +1,29 @@
 //! The published contract: it is served, has every route, and the service accepts all of its examples.
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use alloy::signers::local::PrivateKeySigner;
-use local::{paths::Paths, test_events::queue_unserved};
+use local::{paths::Paths, queue::queue_unserved};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::DeviceToken;
-use template::Template;
 use tests::{Answer, Sandbox, Stack, Writer, personal_sign, picture, unused_email};
 
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
-/// A recipient in the examples: an unused address.
 /// A wallet with money on local chains.
 const EXAMPLE_WALLET: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+/// A recipient in the examples: an unused address.
+const EXAMPLE_OTHER_COLLECTION: &str = "0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0";
 const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
 const EXAMPLE_LINK: &str = "tzDP2OZ_BkGuSgOFBWbKQBTqpQmnJkGN0yYkD7bTAgqfh0wXqzM5FTBfcpYv0vA1";
+/// What a mail's link stops mails of news with.
+const EXAMPLE_UNSUBSCRIBE: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8.6c1f2f6e-6f0e-4b7e-9d8a-3f1c2b4d5e6f";
 const EXAMPLE_DEVICE: &str = "9b74c9897bac770ffc029102a200c5de1f2a3b4c5d6e7f8091a2b3c4d5e6f701";
+const EXAMPLE_CLAIM_TOKEN: &str = "n4dMF6szORUwX3KWL9LwNQ";
+/// Also the example of a claim link's id.
 const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 const EXAMPLE_CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 /// Also the example of an upload's id.
@@ -65,7 +69,8 @@ impl Operation<'_> {
     fn parameters(&self) -> Vec<(String, String, String)> {
         let parameters = self.value["parameters"].as_array().into_iter().flatten().map(|value| self.resolve(value));
         parameters
-            .filter(|parameter| parameter["in"] != "header")
+            // Where a page begins is one list's alone.
+            .filter(|parameter| parameter["in"] != "header" && parameter["name"] != "until")
             .filter_map(|parameter| {
                 let schema = self.resolve(&parameter["schema"]);
                 let own = [&parameter["example"], &parameter["schema"]["default"], &schema["examples"][0]];
@@ -79,13 +84,12 @@ impl Operation<'_> {
 
 /// Routes of pages and their files, which no program calls.
 fn is_page(path: &str) -> bool {
-    ["/docs", "/manage", "/pages"].iter().any(|page| path == *page || path.starts_with(&format!("{page}/")))
+    ["/clients", "/docs", "/manage", "/pages"].iter().any(|page| path == *page || path.starts_with(&format!("{page}/")))
 }
 
 #[test]
 fn contract_has_exactly_the_template_s_routes() {
-    let yaml = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
-    let routes = yaml.parse::<Template>().expect("YAML").routes().expect("routes");
+    let routes = Paths::of_checkout().template().expect("a template").routes().expect("routes");
     let routes: BTreeSet<_> =
         routes.into_iter().map(|route| (route.path, route.method)).filter(|(path, _)| !is_page(path)).collect();
     let document = document();
@@ -278,6 +282,9 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         real.push((EXAMPLE_LINK, stack.newest_link(&email).await));
         assert_eq!(example, EXAMPLE_LINK);
     }
+    if parameters.iter().any(|(_, _, example)| example == EXAMPLE_UNSUBSCRIBE) {
+        real.push((EXAMPLE_UNSUBSCRIBE, stack.unsubscribe_token(&writer.artist).await));
+    }
     if parameters.iter().any(|(_, _, example)| example == EXAMPLE_DEVICE) {
         let device: DeviceToken = stack.remember_device(&writer.artist.email).await.parse().expect("a token");
         real.push((EXAMPLE_DEVICE, device.id().to_string()));
@@ -288,7 +295,7 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         real.push((EXAMPLE_KEY_ID, newest.as_str().expect("an id").to_owned()));
     }
     if parameters.iter().any(|(_, _, example)| example == EXAMPLE_TRANSACTION) {
-        if operation.method == "DELETE" {
+        if operation.method == "DELETE" && operation.path.starts_with("/transactions/") {
             let queued = queue_unserved(&stack.map, &writer.artist.wallet).await.expect("a transaction");
             real.insert(0, (EXAMPLE_TRANSACTION, queued));
         }
@@ -301,10 +308,33 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
             let [webhook, delivery] = stack.told_webhook(&writer.artist).await;
             real.extend([(EXAMPLE_WEBHOOK, webhook), (EXAMPLE_DELIVERY, delivery)]);
         }
+        ("DELETE", "/moment/claims") | ("POST", "/claims/{token}") => {
+            let link = stack.claim_link(&writer.key, format!("{:#x}", writer.collection), json!({"count": 1})).await;
+            real.splice(..0, [(EXAMPLE_KEY_ID, link.id), (EXAMPLE_CLAIM_TOKEN, link.token)]);
+        }
+        ("GET", "/moment/allow-list") => {
+            let (.., listed) = parameters.iter().find(|(_, name, _)| name == "account").expect("an account");
+            let listed = real.iter().fold(listed.clone(), |account, (example, real)| account.replace(example, real));
+            stack
+                .set_list(&writer.key, writer.collection, json!([{"account": listed}]), json!({}))
+                .await
+                .expect_success();
+        }
+        ("PATCH", "/moment") => {
+            let leaves = stack.release(&writer.key, "Left", &["ar://moved".to_owned()]).await;
+            stack.wait_until(&format!("/moment?collectionAddress={leaves}&tokenId=1"), |_| true).await;
+            let there = format!("{:#x}", writer.collection);
+            real.splice(..0, [(EXAMPLE_ADDRESS, leaves), (EXAMPLE_OTHER_COLLECTION, there)]);
+        }
         ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stack.stored_document(&writer.artist).await)),
         ("GET", "/previews/{picture}/{width}") => real.push((EXAMPLE_PICTURE, stack.previewed_picture(writer).await)),
         ("POST", "/uploads/{id}/complete") => {
             let upload = stack.finished_upload(&writer.artist, picture(1_000)).await;
+            real.insert(0, (EXAMPLE_TRANSACTION, upload));
+        }
+        ("DELETE", "/uploads/{id}") => {
+            let upload = stack.finished_upload(&writer.artist, picture(1_000)).await;
+            stack.complete_upload(&writer.artist, &upload).await.expect_success();
             real.insert(0, (EXAMPLE_TRANSACTION, upload));
         }
         _ => {}
@@ -398,13 +428,17 @@ async fn reference_loads_only_the_service_s_own_scripts() {
     assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src"), "{policy}");
     assert!(!policy.contains("http") && policy.matches("unsafe").count() == 1, "{policy}");
     let html = page.body.as_str().expect("a page");
-    for part in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+    let parts: Vec<_> = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    for part in &parts {
         let script = stack.get(&format!("/{part}")).send().await.expect("the service answers");
         assert_eq!(script.status(), 200, "{part}");
         assert_eq!(script.headers()["content-type"], "text/javascript; charset=utf-8", "{part}");
     }
-    let script = stack.get("/docs/reference.js").send().await.expect("the service answers");
+    // Its name changes with it.
+    let name = parts.iter().find(|part| part.starts_with("docs/reference.")).expect("the reference's script");
+    let script = stack.get(&format!("/{name}")).send().await.expect("the service answers");
     assert_eq!(script.headers()["content-encoding"], "gzip");
+    assert_eq!(script.headers()["cache-control"], shared::model::IMMUTABLE);
     let bytes = script.bytes().await.expect("a body");
     assert!(bytes.starts_with(&[0x1f, 0x8b]), "it is sent compressed");
 }

@@ -6,13 +6,8 @@ use uuid::Uuid;
 
 const NOWHERE: &str = "0x00000000000000000000000000000000000000a1";
 
-/// The host's root, which shows the pages.
-fn root(stack: &Stack) -> String {
-    stack.map.api.strip_suffix("/api").expect("the API's path").to_owned()
-}
-
 async fn read(stack: &Stack, path: &str) -> Answer {
-    Answer::of(stack.http.get(format!("{}{path}", root(stack)))).await
+    Answer::of(stack.http.get(format!("{}{path}", stack.site()))).await
 }
 
 #[track_caller]
@@ -36,11 +31,11 @@ async fn everything_published_has_a_page_a_feed_and_an_embed() {
     let name = format!("Page.{}", &Uuid::new_v4().simple().to_string()[..12]);
     let named = stack.patch("/artists/me").bearer_auth(&artist.artist.token).json(&json!({"username": name}));
     let own = Answer::of(named).await.expect_success().body["page"].clone();
-    assert_eq!(own, json!(format!("{}/@{name}", root(&stack))));
+    assert_eq!(own, json!(format!("{}/@{name}", stack.site())));
     let collection = stack.release(&artist.key, "Rooms", &[document("A <b>room</b>", "video/mp4")]).await;
     let path = format!("/moment?collectionAddress={collection}&tokenId=1");
     let moment = stack.wait_until(&path, |body| !body["metadata"].is_null()).await;
-    assert_eq!(moment["page"], format!("{}/m/8453/{collection}/1", root(&stack)));
+    assert_eq!(moment["page"], format!("{}/m/8453/{collection}/1", stack.site()));
     stack.wait_until(&format!("/timeline?collection={collection}"), |body| body["moments"][0].is_object()).await;
 
     let wallet = &artist.artist.wallet;
@@ -117,7 +112,7 @@ async fn root_is_the_home_page_with_its_feeds_and_files() {
         }
     }
     let feed = read(&stack, "/feed.json").await.expect_success();
-    assert_eq!(feed.body["home_page_url"], format!("{}/", root(&stack)));
+    assert_eq!(feed.body["home_page_url"], format!("{}/", stack.site()));
     assert_eq!(
         read(&stack, "/feed.atom").await.expect_success().header("content-type"),
         "application/atom+xml; charset=utf-8"
@@ -125,11 +120,11 @@ async fn root_is_the_home_page_with_its_feeds_and_files() {
 
     let robots = read(&stack, "/robots.txt").await.expect_success();
     let robots = robots.body.as_str().expect("a text").to_owned();
-    assert!(robots.contains(&format!("Sitemap: {}/sitemap.xml\n", root(&stack))), "{robots}");
+    assert!(robots.contains(&format!("Sitemap: {}/sitemap.xml\n", stack.site())), "{robots}");
     let map = read(&stack, "/sitemap.xml").await.expect_success();
     assert_eq!(map.header("content-type"), "application/xml; charset=utf-8");
     let map = map.body.as_str().expect("a text").to_owned();
-    assert!(map.contains(&format!("<loc>{}/</loc>", root(&stack))), "{map}");
+    assert!(map.contains(&format!("<loc>{}/</loc>", stack.site())), "{map}");
     // The client follows the redirect.
     let icon = read(&stack, "/favicon.ico").await.expect_success();
     assert_eq!(icon.header("content-type"), "image/svg+xml; charset=utf-8");
@@ -142,5 +137,5 @@ async fn artists_carry_the_address_of_their_page() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let body = Answer::of(stack.get(&format!("/artists/{}", artist.wallet))).await.expect_success().body;
-    assert_eq!(body["page"], Value::from(format!("{}/a/{}", root(&stack), artist.wallet)));
+    assert_eq!(body["page"], Value::from(format!("{}/a/{}", stack.site(), artist.wallet)));
 }

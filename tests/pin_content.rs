@@ -8,8 +8,8 @@ use shared::model::{Dag, LEAF};
 use tests::{Answer, SignedIn, Stack};
 
 async fn upload(stack: &Stack, artist: &SignedIn, content: &[u8]) -> String {
-    let path = format!("/uploads/{}/complete", stack.finished_upload(artist, content.to_vec()).await);
-    cid_of(&Answer::of(stack.post(&path).bearer_auth(&artist.token)).await.expect_success())
+    let id = stack.finished_upload(artist, content.to_vec()).await;
+    cid_of(&stack.complete_upload(artist, &id).await.expect_success())
 }
 
 fn cid_of(stored: &Answer) -> String {

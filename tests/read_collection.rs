@@ -7,7 +7,7 @@ use serde_json::json;
 use shared::model::Dag;
 use tests::{Answer, Stack, fields};
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "address",
     "admins",
     "chain_id",
@@ -18,6 +18,7 @@ const FIELDS: [&str; 12] = [
     "name",
     "page",
     "protocol",
+    "royalty",
     "updated_at",
     "uri",
 ];
@@ -48,6 +49,7 @@ async fn collection_has_every_field() {
     let expected = json!({
         "name": "First Light",
         "image": picture,
+        "alt": "",
         "description": "Mornings by the sea, before anyone is up.",
         "content": {
             "mime": "image/png", "uri": picture, "width": 640, "height": 800, "size": size, "duration": null,
@@ -90,13 +92,13 @@ async fn invalid_path_is_400_and_unknown_collection_404() {
         (format!("/collections/eip155:8453/{address}"), vec!["contract"]),
         ("/collections/eip155:8453/erc1155:0x12".to_owned(), vec!["contract"]),
         ("/collections/x/y".to_owned(), vec!["network", "contract"]),
+        (format!("/collections/eip155:99/erc1155:{address}"), vec!["network"]),
     ] {
         assert_eq!(Answer::of(stack.get(&path)).await.expect_error(400).failing_fields(), wrong, "{path}");
     }
     for path in [
         format!("/collections/eip155:8453/erc1155:0x{}", "9".repeat(40)),
         format!("/collections/eip155:1/erc1155:{address}"),
-        format!("/collections/eip155:99/erc1155:{address}"),
     ] {
         Answer::of(stack.get(&path)).await.expect_error(404);
     }

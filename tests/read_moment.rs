@@ -25,6 +25,7 @@ async fn moment_has_sale_supply_admins_and_metadata() {
         [
             "address",
             "admins",
+            "allowList",
             "chain_id",
             "collection",
             "comments",
@@ -34,9 +35,11 @@ async fn moment_has_sale_supply_admins_and_metadata() {
             "hidden",
             "id",
             "metadata",
+            "movedTo",
             "owner",
             "page",
             "protocol",
+            "royalty",
             "sale",
             "soldOut",
             "supply",
@@ -65,8 +68,8 @@ async fn moment_has_sale_supply_admins_and_metadata() {
     assert_eq!(
         body["metadata"],
         json!({
-            "name": "First", "image": "", "description": "", "external_url": "", "animation_url": "", "previews": [],
-            "placeholder": null,
+            "name": "First", "image": "", "alt": "", "description": "", "external_url": "", "animation_url": "",
+            "previews": [], "placeholder": null,
             "content": {
                 "mime": "video/mp4", "uri": "ar://content", "width": null, "height": null, "size": null, "duration": null,
             },

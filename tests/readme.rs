@@ -22,7 +22,7 @@ async fn first_moment_is_published_collected_and_read() {
     let block = block.replace("http://127.0.0.1:3000/api", &stack.map.api).replace("moments_…", &artist.key);
     let (settings, requests) = block.split_once("# ").expect("settings, then requests");
     let requests: Vec<_> = requests.split("\n# ").map(|request| format!("{settings}# {request}\n")).collect();
-    let [publish, collect, read] = requests.as_slice() else { panic!("{} requests: {block}", requests.len()) };
+    let [publish, collect, read, picture] = requests.as_slice() else { panic!("{} requests: {block}", requests.len()) };
 
     let published = run(&root, publish).await;
     let (collection, token) = (text(&published["contractAddress"]), text(&published["tokenId"]));
@@ -39,11 +39,32 @@ async fn first_moment_is_published_collected_and_read() {
     let said = stack.wait_for_comment(&page, |comment| comment["comment"].is_string()).await;
     let comments = run(&root, &fill(read)).await;
     assert_eq!(comments["comments"][0]["comment"], said["comment"]);
+    let moments = Paths::of_checkout().binary("moments");
+    let picture = picture.replace("cargo run -qp moments-cli --", moments.to_str().expect("a path"));
+    let printed = printed(&root, &picture).await;
+    let page = printed.split_whitespace().find(|word| word.starts_with("http")).expect("a page's address");
+    // Its name is there once the index has read its document.
+    let is_named = async || {
+        let page = stack.http.get(page).send().await.expect("an answer").text().await.expect("text");
+        page.contains("<title>Home")
+    };
+    let named = async {
+        while !is_named().await {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), named).await.expect("its name on its page");
     assert!(collect.contains(&format!(r#""comment": "{}""#, text(&said["comment"]))), "{said}");
 }
 
-/// Runs lines as they are pasted into a shell, with history expansion, and returns the answer that they print.
+/// Runs lines as they are pasted into a shell, and returns the answer that they print.
 async fn run(root: &Path, lines: &str) -> Value {
+    let answer = printed(root, lines).await;
+    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {lines}\n{answer}"))
+}
+
+/// Runs lines as they are pasted into a shell, with history expansion, and returns what they print.
+async fn printed(root: &Path, lines: &str) -> String {
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-o", "history", "-o", "histexpand"]).current_dir(root).kill_on_drop(true);
     bash.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -55,7 +76,7 @@ async fn run(root: &Path, lines: &str) -> Value {
     let output = output.expect("an end within a minute").expect("bash ends");
     let (answer, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{lines}\n{answer}\n{errors}");
-    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {lines}\n{answer}\n{errors}"))
+    answer.into_owned()
 }
 
 fn text(value: &Value) -> String {

@@ -4,21 +4,25 @@ use std::env;
 
 use alloy::primitives::{Address, B256, U256};
 use shared::{
-    model::{Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol},
+    model::{
+        Action, Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol, Reason,
+        Subject,
+    },
     store::{
+        StoreError,
         across::NotificationReads,
-        artist::ArtistTable,
+        artist::{ArtistTable, Decision, Moderation},
         chain::{ChainTable, Listing, NotificationList},
         engine::{BlockId, Journal, UnitOfWork},
     },
 };
 use tests::{Call, Recorder, Sandbox, Stack};
 
-const CHAIN: ChainId = ChainId::DEFAULT;
+pub(crate) const CHAIN: ChainId = ChainId::DEFAULT;
 const FEW: u64 = 100;
 const MUCH: u64 = 1_000;
-const ARTIST: Address = Address::repeat_byte(0xa1);
-const BUYER: Address = Address::repeat_byte(0xb2);
+pub(crate) const ARTIST: Address = Address::repeat_byte(0xa1);
+pub(crate) const BUYER: Address = Address::repeat_byte(0xb2);
 const ON_SALE: Address = Address::repeat_byte(0xc3);
 
 /// Queries of each function; words in capitals stand for addresses.
@@ -43,7 +47,7 @@ fn id(number: u64, what: u64) -> EventId {
     EventId::new(CHAIN, B256::from(U256::from(number)), what)
 }
 
-fn collection(number: u64, address: Address, time: u64) -> Collection {
+pub(crate) fn collection(number: u64, address: Address, time: u64) -> Collection {
     Collection {
         id: id(number, 0),
         chain_id: CHAIN,
@@ -60,7 +64,7 @@ fn collection(number: u64, address: Address, time: u64) -> Collection {
     }
 }
 
-fn moment(number: u64, time: u64) -> Moment {
+pub(crate) fn moment(number: u64, time: u64) -> Moment {
     Moment {
         id: id(number, 1),
         chain_id: CHAIN,
@@ -76,6 +80,7 @@ fn moment(number: u64, time: u64) -> Moment {
         sales: Vec::new(),
         royalty: None,
         fee_recipients: Vec::new(),
+        moved_to: None,
         hidden_by: None,
         is_withheld: false,
         created_at: time,
@@ -83,7 +88,7 @@ fn moment(number: u64, time: u64) -> Moment {
     }
 }
 
-fn payment(number: u64, time: u64) -> Payment {
+pub(crate) fn payment(number: u64, time: u64) -> Payment {
     let of = moment(number, time);
     Payment {
         id: id(number, 2),
@@ -109,8 +114,41 @@ fn payment(number: u64, time: u64) -> Payment {
     }
 }
 
-/// Writes `rows` collections, moments and payments as the indexer does, and marks half of the notifications as viewed.
-async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
+/// Decides that moments and their collections are out of sight, as many as `withheld`, and lists them as the indexer does.
+async fn withhold(
+    unit: &mut UnitOfWork,
+    moderation: &Moderation,
+    withheld: std::ops::Range<u64>,
+    time: u64,
+) -> Result<(), StoreError> {
+    for number in withheld {
+        let mut address = [0xdd; 20];
+        address[..8].copy_from_slice(&number.to_be_bytes());
+        let made = Collection { is_withheld: true, ..collection(number, address.into(), time) };
+        unit.add_collection(&made)?;
+        unit.list_collection(&made).await?;
+        let moment = Moment { is_withheld: true, ..moment(number, time) };
+        let place = MomentRef { chain: CHAIN, collection: moment.collection, token: moment.token_id };
+        unit.put_moment(&moment)?;
+        unit.list_new(&place, &Listing::new(&moment, None)).await?;
+        let decision = Decision {
+            subject: Subject::Moment(place),
+            action: Action::Hide,
+            reason: Reason::Spam,
+            note: "the same again".to_owned(),
+            by: "the night shift".to_owned(),
+            at: time,
+            until: None,
+            with: None,
+        };
+        moderation.decide(decision, None, "2026-11").await?;
+    }
+    Ok(())
+}
+
+/// Writes `rows` collections, moments and payments as the indexer does, `withheld` others between them that the operator
+/// hid, and marks half of the notifications as viewed.
+async fn fill(endpoints: &local::cloud::Endpoints, rows: u64, withheld: u64) {
     const TOGETHER: u64 = 500;
     let config = endpoints.sdk_config(&endpoints.dynamodb).await;
     let chain = ChainTable::new(&config, "ChainTable");
@@ -118,7 +156,8 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let on_sale = collection(u64::MAX, ON_SALE, now);
     journal.open(&mut unit).await.expect("the journal opens");
-    let viewed = NotificationReads::new(chain, ArtistTable::new(&config, "ArtistTable"));
+    let artists = ArtistTable::new(&config, "ArtistTable");
+    let (viewed, moderation) = (NotificationReads::new(chain, artists.clone()), Moderation::new(artists));
     let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
     let mut first = 0;
     for number in 0..rows {
@@ -131,8 +170,10 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
         let moment = moment(number, time);
         let place = MomentRef { chain: CHAIN, collection: moment.collection, token: moment.token_id };
         unit.put_moment(&moment).expect("a row");
-        unit.list_new(&place, &Listing::new(&moment, &on_sale, None, false)).await.expect("timelines");
+        unit.list_new(&place, &Listing::new(&moment, None)).await.expect("timelines");
         unit.add_payment(&payment(number, time)).await.expect("lists");
+        let others = 10_000_000 + number * (withheld / rows);
+        withhold(&mut unit, &moderation, others..others + withheld / rows, time).await.expect("decisions");
         if number % TOGETHER == TOGETHER - 1 || number + 1 == rows || number + 1 == rows / 2 {
             let last = BlockId { number, hash: B256::from(U256::from(number)) };
             journal.commit(&mut unit, first, last, Some(number)).await.expect("the rows are written");
@@ -144,10 +185,10 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     }
 }
 
-/// The calls for the first and the last page of each query.
-async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
+/// The calls for the first and the last page of each query, which are full.
+async fn costs(stack: &Stack, rows: u64, withheld: u64) -> Vec<(String, Vec<Call>)> {
     let tables = Sandbox::with_empty_tables(stack, "list-payments").await;
-    fill(&tables.endpoints, rows).await;
+    fill(&tables.endpoints, rows, withheld).await;
     let recorder = Recorder::in_front_of(&tables.endpoints.dynamodb).await.expect("a recorder");
     let mut costs = Vec::new();
     for (binary, queries) in QUERIES {
@@ -174,12 +215,8 @@ async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
     costs
 }
 
-#[tokio::test]
-async fn page_cost_does_not_depend_on_the_number_of_rows() {
-    let stack = Stack::connect();
-    let rows = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
-    let (few, much) = futures::join!(costs(&stack, FEW), costs(&stack, rows));
-    for ((query, few), (_, much)) in few.iter().zip(&much) {
+fn compare(before: &[(String, Vec<Call>)], after: &[(String, Vec<Call>)]) {
+    for ((query, few), (_, much)) in before.iter().zip(after) {
         let operations = |calls: &[Call]| calls.iter().map(|call| call.operation.clone()).collect::<Vec<_>>();
         let capacity = |calls: &[Call]| calls.iter().map(|call| call.capacity).sum::<f64>();
         println!("{query}: {} calls, {} units", much.len(), capacity(much));
@@ -189,4 +226,19 @@ async fn page_cost_does_not_depend_on_the_number_of_rows() {
         let room = if query.starts_with("list-timeline") { 8.0 } else { 1.0 };
         assert!(capacity(much) <= capacity(few) + room, "{query}: {few:?}, {much:?}");
     }
+}
+
+#[tokio::test]
+async fn page_cost_does_not_depend_on_the_number_of_rows() {
+    let stack = Stack::connect();
+    let rows = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
+    let (few, much) = futures::join!(costs(&stack, FEW, 0), costs(&stack, rows, 0));
+    compare(&few, &much);
+}
+
+#[tokio::test]
+async fn pages_are_full_and_cost_the_same_among_a_thousand_decisions() {
+    let stack = Stack::connect();
+    let (without, among) = futures::join!(costs(&stack, FEW, 0), costs(&stack, FEW, 1_000));
+    compare(&without, &among);
 }

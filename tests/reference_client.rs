@@ -234,7 +234,7 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
         // Under another path.
         refused("GET", "/splits?splitAddress=x&chainId=8453", Value::Null, 405, Why::OtherPath),
         refused("POST", "/moment/hide", json!({"momentId": "x"}), 400, Why::OtherPath),
-        refused("PATCH", "/moment", json!({"moment": moment, "newUri": "ar://3"}), 405, Why::OtherPath),
+        refused("PATCH", "/moment", json!({"moment": moment, "newUri": "ar://3"}), 400, Why::OtherPath),
         refused("POST", "/nouns", json!({}), 404, Why::OtherPath),
         refused("GET", format!("/profile?address={wallet}"), Value::Null, 404, Why::OtherPath),
         refused("POST", "/profile", json!({"bio": "x"}), 404, Why::OtherPath),

@@ -1,9 +1,10 @@
 //! The relay through all functions: who can't stop whom, and lanes that change while it works.
 
 use std::{
+    collections::HashMap,
     process::Command,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use alloy::{primitives::Address, providers::Provider};
@@ -38,9 +39,13 @@ async fn establish(stack: &Stack, artist: &Collector) {
     let owner = stack.row("ArtistTable", &format!("WALLET#{wallet}"), "ARTIST").await.expect("a wallet");
     let id = owner["artist_id"].as_s().expect("an id");
     stack.set("ArtistTable", &format!("ARTIST#{id}"), "PROFILE", "created_at", number(1)).await;
-    let payments = format!("PAYMENTS#{QUIET_CHAIN}#ARTIST#{wallet}");
-    stack.set("ChainTable", &payments, "NEWEST", "before", number(10)).await;
-    stack.set("ChainTable", &payments, "NEWEST", "numbers", AttributeValue::L(Vec::new())).await;
+    let day = SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs() / 86_400;
+    let counts = HashMap::from([("paid".to_owned(), number(10))]);
+    let day =
+        HashMap::from([("day".to_owned(), number(day)), ("counts".to_owned(), AttributeValue::M(counts.clone()))]);
+    let stats = format!("STATS#{QUIET_CHAIN}#ARTIST#{wallet}");
+    stack.set("ChainTable", &stats, "STATS", "total", AttributeValue::M(counts)).await;
+    stack.set("ChainTable", &stats, "STATS", "days", AttributeValue::L(vec![AttributeValue::M(day)])).await;
 }
 
 #[tokio::test]
@@ -63,7 +68,7 @@ async fn forty_new_accounts_that_spend_all_they_can_stop_no_established_artist()
     let first = create(&rich, &newcomers[0].key, "First").await;
     assert_eq!(first["statusCode"], 200, "{first}");
     let spent = async || {
-        let day = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs() / 86_400;
+        let day = SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs() / 86_400;
         let dynamodb = stack.dynamodb().await;
         let rows = dynamodb.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
         let pk = AttributeValue::S(format!("POOL#{QUIET_CHAIN}#{day}"));
@@ -125,7 +130,7 @@ async fn operate(stack: &Stack, lanes: &[String]) {
         ("LOW_LANE_BALANCE", "1".to_owned()),
     ];
     let paths = Paths::of_checkout();
-    let mut command = Command::new(paths.root().join("target/debug/local"));
+    let mut command = Command::new(paths.binary("local"));
     command
         .args(["operator", "execute"])
         .current_dir(paths.root())

@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::model::Email;
-use tests::{Answer, Sandbox, Stack, unused_email};
+use tests::{Answer, DatabaseProxy, Sandbox, Stack, unused_email};
+use tokio::sync::mpsc;
 
 #[tokio::test]
 async fn six_digit_code_is_mailed() {
@@ -164,6 +165,24 @@ async fn mail_refused_by_ses_is_502_and_leaves_no_code() {
     assert_eq!(body["message"], "The mail could not be sent: try again in a moment");
     let code = format!("CODE#{}", email.parse::<Email>().unwrap().fingerprint());
     assert!(stack.row("SecretTable", &code, "CODE").await.is_none(), "a code is left to guess");
+}
+
+/// An identity of the operator's own has other settings by default, or none: nobody would hear of mails that come back.
+#[tokio::test]
+async fn mail_names_the_settings_that_tell_what_becomes_of_it() {
+    let stack = Stack::connect();
+    let ses = DatabaseProxy::start().await.expect("a proxy");
+    ses.lead_to(&stack.map.aws);
+    let (sent, mut calls) = mpsc::unbounded_channel();
+    ses.observe(move |_, request, _| {
+        let _ = sent.send(String::from_utf8_lossy(request).into_owned());
+    });
+    let variables = [("AWS_ENDPOINT_URL_SES", ses.url.as_str())];
+    let sandbox = Sandbox::with_variables(&stack, "send-code", &variables).await;
+    let (status, body) = sandbox.post("192.0.2.3", &json!({"email": unused_email()})).await;
+    assert_eq!(status, 200, "{body}");
+    let call = calls.try_recv().expect("a mail");
+    assert!(call.contains("Action=SendEmail") && call.contains("ConfigurationSetName=MailSettings"), "{call}");
 }
 
 #[tokio::test]

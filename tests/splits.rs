@@ -35,6 +35,9 @@ async fn split_is_made_read_and_paid_out() {
     let address = format!("{split:#x}");
     let again = recipients(&[(two, json!("66.6667")), (one, json!(33.3333))]);
     assert_eq!(create(&stack, &collector.key, &again).await, json!({"splitAddress": address, "chainId": 8453}));
+    // Headers are checked where nothing is left to be done, too.
+    let late = stack.write(PATH, &collector.key, &again, &[("valid-until", "1700000000")]).await;
+    late.expect_error(400);
 
     let path = format!("{PATH}/eip155:8453/{address}");
     let empty = stack.wait_until(&path, |body| body["waiting"].is_array()).await;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
-use local::test_events::queue_unserved;
+use local::queue::queue_unserved;
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Sandbox, Stack, empty_tables};
 use tokio::{net::TcpListener, sync::Mutex};
@@ -203,7 +203,7 @@ async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
         event["pathParameters"]["id"] = json!(id);
         event
     };
-    let queue = format!("QUEUE#{QUIET_CHAIN}");
+    let queue = format!("QUEUE#{QUIET_CHAIN}#PLAIN");
     let queued = async || loop {
         let rows = copy.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
         let rows = rows.expression_attribute_values(":pk", AttributeValue::S(queue.clone())).send().await;

@@ -3,7 +3,7 @@
 use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::model::FoldedName;
+use shared::model::{FoldedName, NameShape};
 use tests::{Answer, SignedIn, Stack};
 use uuid::Uuid;
 
@@ -102,7 +102,7 @@ async fn released_name_is_reserved_for_thirty_days() {
     update(&stack, &ada, &json!({"username": second})).await.expect_success();
 
     // Thirty days pass.
-    let row = format!("USERNAME#{}", FoldedName::of(&first));
+    let row = format!("USERNAME#{}", NameShape::of(&first));
     let kept = stack.row("ArtistTable", &row, "ARTIST").await.expect("the name's row");
     let until: u64 = kept["expires_at"].as_n().expect("a number").parse().expect("a time");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_secs();
@@ -248,8 +248,8 @@ async fn stored(stack: &Stack, artist: &SignedIn, kind: &str, content: &str) -> 
     let begun = Answer::of(stack.post("/uploads").bearer_auth(&artist.token).json(&begun)).await.expect_success().body;
     let part = stack.http.put(begun["parts"][0]["url"].as_str().expect("a URL")).body(content.to_owned());
     part.send().await.expect("an answer").error_for_status().expect("success");
-    let complete = format!("/uploads/{}/complete", begun["uploadId"].as_str().expect("an id"));
-    let stored = Answer::of(stack.post(&complete).bearer_auth(&artist.token)).await.expect_success().body;
+    let id = begun["uploadId"].as_str().expect("an id");
+    let stored = stack.complete_upload(artist, id).await.expect_success().body;
     stored["uri"].as_str().expect("a URI").to_owned()
 }
 
@@ -260,4 +260,26 @@ async fn update(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
 /// A random, unused name.
 fn unused_name() -> String {
     format!("{:.31}", format!("a{}", Uuid::new_v4().simple()))
+}
+
+#[tokio::test]
+async fn name_that_looks_like_another_s_or_the_service_s_is_refused() {
+    let stack = Stack::connect();
+    let (ada, eve) = (stack.new_artist().await, stack.new_artist().await);
+    let name = format!("lim0_{}", &unused_name()[..20]);
+    update(&stack, &ada, &json!({"username": name})).await.expect_success();
+    for alike in [name.to_uppercase(), name.replace("lim0", "1imo"), name.replace("lim0_", "li-rno.")] {
+        update(&stack, &eve, &json!({"username": alike})).await.expect_error(409);
+        // Nobody is found by a name that they only look like.
+        let found = Answer::of(stack.get(&format!("/artists/{alike}"))).await;
+        assert_eq!(found.status, if alike.eq_ignore_ascii_case(&name) { 200 } else { 404 }, "{alike}");
+    }
+    // It is their own, so they may write it otherwise.
+    let other = name.replace("lim0", "Limo");
+    let renamed = update(&stack, &ada, &json!({"username": other})).await.expect_success();
+    assert_eq!(renamed.body["username"], json!(other));
+    for reserved in ["support", "Supp0rt", "adm1n", "mo_ments"] {
+        let answer = update(&stack, &eve, &json!({"username": reserved})).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["username"], "{reserved}");
+    }
 }

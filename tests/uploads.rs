@@ -1,10 +1,20 @@
 //! `POST /uploads`, `POST /uploads/{id}/complete` and `GET /ipfs/{cid}`
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use shared::model::LEAF;
-use tests::{Answer, PNG, Sandbox, SignedIn, Stack, picture};
+use shared::{
+    model::{Action, Dag, LEAF, Reason, Subject},
+    store::artist::{ArtistTable, Decision, Moderation},
+};
+use tests::{Answer, DatabaseProxy, PNG, Sandbox, SignedIn, Stack, picture};
+use tokio::sync::Notify;
+use uuid::Uuid;
 
 /// Most memory of a function, in bytes.
 const MOST_MEMORY: u64 = 64 << 20;
@@ -14,8 +24,7 @@ async fn begin(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
 }
 
 async fn complete(stack: &Stack, artist: &SignedIn, upload: &Value) -> Answer {
-    let id = upload["uploadId"].as_str().expect("an id");
-    Answer::of(stack.post(&format!("/uploads/{id}/complete")).bearer_auth(&artist.token)).await
+    stack.complete_upload(artist, upload["uploadId"].as_str().expect("an id")).await
 }
 
 /// Goes on as long as the answer is that the file is hashed in part.
@@ -86,31 +95,54 @@ async fn an_uploaded_picture_is_served_under_its_cid() {
     assert_eq!(complete(&stack, &artist, &begun).await.status, 409, "nothing has arrived");
     put(&stack, &begun, &content).await;
     let stored = complete(&stack, &artist, &begun).await.expect_success().body;
-    let cid = shared::model::Dag::cid_of(&content).to_string();
+    let cid = Dag::cid_of(&content).to_string();
     assert_eq!(stored["uri"], format!("ipfs://{cid}"));
-    assert_eq!(stored["url"], format!("{}/ipfs/{cid}", stack.map.api));
+    assert_eq!(stored["url"], format!("{}/ipfs/{cid}", stack.map.files));
     assert_eq!((&stored["contentType"], &stored["size"]), (&json!("image/png"), &json!(content.len())));
     assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body, stored, "it answers the same again");
     let late = stack.http.put(begun["parts"][0]["url"].as_str().expect("a URL")).body(picture(700_000));
     assert!(!late.send().await.expect("an answer").status().is_success(), "nobody changes it afterwards");
 
     let url = stored["url"].as_str().expect("a URL");
-    let whole = read(&stack, url, None).await;
-    assert_eq!(whole.status(), 200);
-    assert_eq!(header(&whole, "content-type"), "image/png");
-    assert_eq!(header(&whole, "x-content-type-options"), "nosniff");
-    assert_eq!(header(&whole, "cache-control"), "public, max-age=31536000, immutable");
-    assert!(header(&whole, "content-security-policy").contains("sandbox"));
-    assert_eq!(whole.bytes().await.expect("bytes"), content);
-    let part = read(&stack, url, Some("bytes=100-199")).await;
-    assert_eq!((part.status().as_u16(), header(&part, "content-range")), (206, "bytes 100-199/700000"));
-    assert_eq!(part.bytes().await.expect("bytes"), &content[100..200]);
-    assert_eq!(read(&stack, url, Some("bytes=700000-")).await.status(), 416);
+    // By the files' host and by the API with the same words.
+    for url in [url, &format!("{}/ipfs/{cid}", stack.map.api)] {
+        let whole = read(&stack, url, None).await;
+        assert_eq!(whole.status(), 200);
+        assert_eq!(header(&whole, "content-type"), "image/png");
+        assert_eq!(header(&whole, "content-disposition"), format!("inline; filename=\"{cid}.png\""));
+        assert_eq!(header(&whole, "x-content-type-options"), "nosniff");
+        assert_eq!(header(&whole, "cache-control"), shared::model::IMMUTABLE);
+        assert_eq!(header(&whole, "content-security-policy"), shared::model::FILES_POLICY);
+        assert_eq!(header(&whole, "cross-origin-resource-policy"), "cross-origin");
+        assert_eq!(whole.bytes().await.expect("bytes"), content);
+        let part = read(&stack, url, Some("bytes=100-199")).await;
+        assert_eq!((part.status().as_u16(), header(&part, "content-range")), (206, "bytes 100-199/700000"));
+        assert_eq!(part.bytes().await.expect("bytes"), &content[100..200]);
+        assert_eq!(read(&stack, url, Some("bytes=700000-")).await.status(), 416);
+    }
 
     // The same content of another artist is the same file.
     let other = upload(&stack, &stack.new_artist().await, "image/png", &content).await.expect_success();
     assert_eq!(other.body["uri"], stored["uri"]);
     assert_eq!(read(&stack, url, Some("bytes=0-0")).await.status(), 206);
+}
+
+#[tokio::test]
+async fn the_files_host_has_nothing_but_files() {
+    let stack = Stack::connect();
+    let unknown = Dag::cid_of(Uuid::new_v4().as_bytes());
+    let missing = Answer::of(stack.http.get(format!("{}/ipfs/{unknown}", stack.map.files))).await;
+    assert!(missing.expect_error(404).body["message"].to_string().contains(&unknown.to_string()), "the API says why");
+    let preview = format!("/previews/{}/320", "0".repeat(64));
+    assert_eq!(read(&stack, &format!("{}{preview}", stack.map.files), None).await.status(), 404);
+    for path in
+        ["/", "/manage", "/api/manage", "/moment", "/uploads/x", "/cards/x", "/removed/ipfs/x", "/ipfs/../manage"]
+    {
+        let answer = read(&stack, &format!("{}{path}", stack.map.files), None).await;
+        assert_eq!(answer.status(), 403, "{path}");
+    }
+    let posted = stack.http.post(format!("{}/ipfs/{unknown}", stack.map.files)).send().await.expect("an answer");
+    assert_eq!(posted.status(), 403);
 }
 
 #[tokio::test]
@@ -200,13 +232,59 @@ async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
         assert!(hashed.len() <= 3, "it doesn't go on: {hashed:?}");
     };
     assert!(!hashed.is_empty() && hashed.is_sorted_by(|one, next| one < next), "{hashed:?}");
-    assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
+    assert_eq!(stored["uri"], format!("ipfs://{}", Dag::cid_of(&content)));
     // Another function ends what it began.
     let begun = begin(&stack, &artist, &announced).await.expect_success().body;
     put(&stack, &begun, &content).await;
     event["pathParameters"]["id"] = begun["uploadId"].clone();
     assert_eq!(hurried.invoke(&event).await["statusCode"], 202);
     assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body["uri"], stored["uri"]);
+}
+
+#[tokio::test]
+async fn file_that_the_operator_removes_while_it_is_filed_is_served_to_nobody() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let (proxy, content) = (DatabaseProxy::start().await.expect("a proxy"), picture(3_000));
+    let cid = Dag::cid_of(&content);
+    proxy.lead_to(&stack.map.dynamodb);
+    let sandbox = Sandbox::with_database(&stack, "complete-upload", &proxy.url).await;
+    let id = stack.finished_upload(&artist, content).await;
+    // Once it is known that nothing is decided about the content, its row waits until something is.
+    let (is_read, throttled) = (Arc::new(Notify::new()), Arc::clone(&proxy.throttled));
+    let (told, was_read) = (Arc::clone(&is_read), AtomicBool::new(false));
+    proxy.observe(move |target, request, _| {
+        let is_of_content = String::from_utf8_lossy(request).contains(&format!("CONTENT#{cid}"));
+        if target.ends_with("GetItem") && is_of_content && !was_read.swap(true, Ordering::Relaxed) {
+            throttled.store(1, Ordering::Relaxed);
+            told.notify_one();
+        }
+    });
+    let mut event = sandbox.event();
+    event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
+    event["pathParameters"]["id"] = json!(id);
+    let deciding = async {
+        is_read.notified().await;
+        let rows =
+            ArtistTable::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ArtistTable"]);
+        let decision = Decision {
+            subject: Subject::File(cid),
+            action: Action::Remove,
+            reason: Reason::Spam,
+            note: "while it is filed".to_owned(),
+            by: "the night shift".to_owned(),
+            at: shared::clock::now().expect("a clock").as_secs(),
+            until: None,
+            with: None,
+        };
+        assert!(Moderation::new(rows).decide(decision, None, "2026-11").await.expect("a decision"));
+        proxy.throttled.store(0, Ordering::Relaxed);
+    };
+    let (answer, ()) = tokio::join!(sandbox.invoke(&event), deciding);
+    assert_eq!(answer["statusCode"], 451, "{answer}");
+    for host in [&stack.map.files, &stack.map.api] {
+        assert_eq!(read(&stack, &format!("{host}/ipfs/{cid}"), None).await.status(), 451, "{host}");
+    }
 }
 
 #[tokio::test]
@@ -221,16 +299,21 @@ async fn a_large_video_has_several_parts_and_is_read_in_ranges() {
     put(&stack, &begun, &content).await;
     let stored = complete_whole(&stack, &artist, &begun).await.expect_success().body;
     assert!(peak_memory("complete-upload") <= MOST_MEMORY);
-    assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
-    let url = stored["url"].as_str().expect("a URL");
+    assert_eq!(stored["uri"], format!("ipfs://{}", Dag::cid_of(&content)));
+    let file = stored["url"].as_str().expect("a URL");
+    let url = &format!("{}/ipfs/{}", stack.map.api, Dag::cid_of(&content));
     let part = read(&stack, url, Some("bytes=50000000-")).await;
     assert_eq!((part.status().as_u16(), header(&part, "content-type")), (206, "video/mp4"));
     assert_eq!(header(&part, "content-range"), "bytes 50000000-54194303/100000001");
     assert_eq!(part.bytes().await.expect("bytes"), &content[50_000_000..54_194_304]);
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let whole = client.get(url).send().await.expect("an answer");
-    assert_eq!(whole.status(), 307, "a whole large file comes from the bucket");
-    assert!(header(&whole, "location").contains("response-content-type=video%2Fmp4"), "{}", header(&whole, "location"));
+    assert_eq!((whole.status().as_u16(), header(&whole, "location")), (307, file), "a whole large file is elsewhere");
+    let whole = read(&stack, url, None).await;
+    assert_eq!((whole.status().as_u16(), header(&whole, "content-type")), (200, "video/mp4"));
+    assert!(whole.bytes().await.expect("bytes") == content, "the redirection leads to the file");
+    let rest = read(&stack, file, Some("bytes=50000000-")).await;
+    assert_eq!(header(&rest, "content-range"), "bytes 50000000-100000000/100000001", "no function cuts it");
 }
 
 /// `target/debug/local test cargo test --workspace --test end_to_end -- --ignored --nocapture gigabyte`
@@ -240,7 +323,7 @@ async fn a_gigabyte_costs_the_functions_little_memory() {
     // Before any connection, which would be idle for too long.
     let mut content = picture(1 << 30);
     content[..24].copy_from_slice(b"\0\0\0\x18ftypisom\0\0\0\0isomiso2");
-    let cid = shared::model::Dag::cid_of(&content);
+    let cid = Dag::cid_of(&content);
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let begun = begin(&stack, &artist, &json!({"contentType": "video/mp4", "size": content.len()})).await;
@@ -305,7 +388,7 @@ async fn what_was_not_announced_is_refused() {
     assert_eq!(refused.status, 422, "another hash: {refused:?}");
     assert_eq!(complete(&stack, &stack.new_artist().await, &begun).await.status, 404, "another's upload");
 
-    let cid = shared::model::Dag::cid_of(&content);
+    let cid = Dag::cid_of(&content);
     assert_eq!(Answer::of(stack.get(&format!("/ipfs/{cid}"))).await.status, 404, "it isn't kept");
     assert_eq!(Answer::of(stack.get("/ipfs/..%2Fsecrets")).await.status, 400);
     assert_eq!(Answer::of(stack.post("/uploads").json(&announced)).await.status, 401);

@@ -18,6 +18,7 @@ const GROUPS = {
     dependent: "@zoralabs/erc20z",
   },
   registry: { compiler: "solc", sources: ["Release.sol", "ReleaseController.sol", "ReleaseFactory.sol"] },
+  multicall: { compiler: "solc", sources: ["Multicall3.sol"] },
   hostile: { compiler: "solc", sources: ["Hostile.sol", "HostileCollection.sol"] },
   editions: { compiler: "solc", sources: ["Edition.sol", "EditionMetadata.sol", "EditionCreator.sol"] },
   bravo: { compiler: "solc", sources: ["BravoGovernor.sol", "VotesToken.sol"] },

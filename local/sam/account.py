@@ -8,7 +8,8 @@ import botocore.session
 from botocore.exceptions import ClientError
 
 ROOT = Path(__file__).resolve().parents[2]
-TEMPLATE = ROOT / "template.yaml"
+# The templates of its two stacks, in the order of deployment: what outlives the code, and the code.
+DATA, CODE = ROOT / "data.yaml", ROOT / "template.yaml"
 # Lambda keeps as many for functions without a reservation.
 UNRESERVED = 100
 FEWEST_EXECUTIONS = 1000
@@ -17,36 +18,48 @@ DEAD = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
 
 class Account:
-    """The account of a stage of samconfig.toml, with the parameters that a deployment sets and the stack, if there is one."""
+    """The account of a stage of samconfig.toml, with the parameters that a deployment sets and its two stacks, if they are
+    there: of the data and of the code."""
 
     def __init__(self, stage):
         settings = tomllib.loads((ROOT / "samconfig.toml").read_text())[stage]["deploy"]["parameters"]
         self.session, self.settings = botocore.session.get_session(), settings
         self.stage, self.region, self.stack_name = stage, settings["region"], settings["stack_name"]
-        self.stack = self.find_stack()
-        self.known = {each["ParameterKey"]: each["ParameterValue"] for each in (self.stack or {}).get("Parameters", [])}
+        self.data_name = f"{self.stack_name}-data"
+        self.data, self.stack = self.find_stack(self.data_name), self.find_stack(self.stack_name)
+        self.known = parameters(self.stack)
         overrides = (each.split("=", 1) for each in settings["parameter_overrides"])
-        self.wanted = self.known | {name: value.strip("'") for name, value in overrides}
-        self.status = self.stack["StackStatus"] if self.stack else None
+        self.wanted = parameters(self.data) | self.known | {name: value.strip("'") for name, value in overrides}
+        # What the data's stack hands over are parameters of the code's, where it has them.
+        self.handed_over = outputs(self.data)
+        self.outputs = self.handed_over | outputs(self.stack)
         self.name = f"moments-{self.wanted['Stage']}"
 
-    def aws(self, service):
-        return self.session.create_client(service, region_name=self.region)
+    def aws(self, service, region=None):
+        return self.session.create_client(service, region_name=region or self.region)
 
-    def find_stack(self):
+    def find_stack(self, name):
         try:
-            return self.aws("cloudformation").describe_stacks(StackName=self.stack_name)["Stacks"][0]
+            return self.aws("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
         except ClientError as error:
             if "does not exist" in error.response["Error"]["Message"]:
                 return None
             raise
 
+    def stacks(self):
+        """Those that are there, by name: the code first, which needs the data."""
+        return {each["StackName"]: each for each in (self.stack, self.data) if each}
+
+    def has_data(self):
+        return is_deployed(self.data)
+
     def is_deployed(self):
-        return self.stack is not None and self.status not in (*DEAD, "REVIEW_IN_PROGRESS")
+        return is_deployed(self.stack)
 
     def parameter(self, name):
         """What a deployment sets, or the template's default."""
-        default = re.search(rf"^  {name}:\n(?:    .*\n)*?    Default: (.*)$", TEMPLATE.read_text(), re.MULTILINE)
+        text = DATA.read_text() + CODE.read_text()
+        default = re.search(rf"^  {name}:\n(?:    .*\n)*?    Default: (.*)$", text, re.MULTILINE)
         return self.wanted.get(name, default[1].strip('"') if default else "")
 
     def has_distribution(self):
@@ -55,7 +68,7 @@ class Account:
 
     def kept_tables(self):
         """The tables that CloudFormation keeps, of those that are there."""
-        wanted = {f"{self.name}-artists", f"{self.name}-secrets"}
+        wanted = {f"{self.name}-{table}" for table in ("artists", "documents", "secrets")}
         pages = self.aws("dynamodb").get_paginator("list_tables").paginate()
         return sorted(name for page in pages for name in page["TableNames"] if name in wanted)
 
@@ -68,19 +81,32 @@ class Account:
         return name if name in {each["Name"] for each in self.aws("s3").list_buckets()["Buckets"]} else None
 
 
+def parameters(stack):
+    return {each["ParameterKey"]: each["ParameterValue"] for each in (stack or {}).get("Parameters", [])}
+
+
+def outputs(stack):
+    return {each["OutputKey"]: each["OutputValue"] for each in (stack or {}).get("Outputs", [])}
+
+
+def is_deployed(stack):
+    return stack is not None and stack["StackStatus"] not in (*DEAD, "REVIEW_IN_PROGRESS")
+
+
 def needed_executions():
     """The quota that reservations need."""
-    reserved = re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", TEMPLATE.read_text())
+    reserved = re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", CODE.read_text())
     return sum(map(int, reserved)) + UNRESERVED
 
 
 def check_stack(account):
-    if account.status in DEAD:
-        yield f"the stack is {account.status}, which no deployment can follow: run {clean(account)}"
+    for name, stack in account.stacks().items():
+        if stack["StackStatus"] in DEAD:
+            yield f"{name} is {stack['StackStatus']}, which no deployment can follow: run {clean(account)}"
 
 
 def check_names(account):
-    if account.is_deployed():
+    if account.has_data():
         return
     taken = [f"the table {name}" for name in account.kept_tables()]
     taken += [f"the bucket {name}" for name in [account.bucket()] if name]

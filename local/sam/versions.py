@@ -3,15 +3,20 @@ earlier one comes back without a build."""
 
 import json
 import subprocess
+import sys
+import time
 import urllib.request
 
 from botocore.exceptions import ClientError
 
-from account import ROOT
+from account import ROOT, outputs
 
 # The stack of `resolve_s3`, which owns the bucket of packages.
 PACKAGES = "aws-sam-cli-managed-default"
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+# Alarms of what a new version may break, and how often they are looked at, in seconds.
+WATCHED = ("server-errors", "failed-writes")
+PAUSE = 15
 # Amazon's own mailbox, which takes mails from the sandbox too.
 MAILBOX = "success@simulator.amazonses.com"
 
@@ -42,12 +47,15 @@ def kept(account):
 
 
 def roll_back(account, version):
-    """Updates the stack to a kept version. Parameters keep their values; those that it doesn't have are left out."""
+    """Updates the code's stack to a kept version. Parameters keep their values; those that it doesn't have are left out."""
     cloudformation = account.aws("cloudformation")
     source = f"{account.aws('s3').meta.endpoint_url}/{bucket(account)}/{key(account, version)}"
     named = {each["ParameterKey"] for each in cloudformation.get_template_summary(TemplateURL=source)["Parameters"]}
     parameters = [{"ParameterKey": each, "UsePreviousValue": True} for each in account.known if each in named - {"Version"}]
-    parameters.append({"ParameterKey": "Version", "ParameterValue": version})
+    # What only the earlier one is handed over.
+    wanted = {name: value for name, value in account.handed_over.items() if name in named - account.known.keys()}
+    wanted["Version"] = version
+    parameters += [{"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items()]
     cloudformation.update_stack(StackName=account.stack_name, TemplateURL=source, Parameters=parameters,
                                 Capabilities=CAPABILITIES)
     cloudformation.get_waiter("stack_update_complete").wait(StackName=account.stack_name,
@@ -56,8 +64,7 @@ def roll_back(account, version):
 
 def failures(account):
     """What a deployed stage answers otherwise than it should: to reads, a simulation, and a sign-in up to the code."""
-    stack = account.find_stack()
-    base = next(each["OutputValue"] for each in stack["Outputs"] if each["OutputKey"] == "BaseUrl")
+    base = outputs(account.find_stack(account.stack_name))["BaseUrl"]
     for method, path, body, expected in [
         ("GET", "/.well-known/jwks.json", None, 200),
         ("GET", "/chains", None, 200),
@@ -68,6 +75,35 @@ def failures(account):
     ]:
         if (status := answer(method, base + path, body)) != expected:
             yield f"{method} {path} answers {status or 'nothing'}, not {expected}"
+
+
+def alarms(account):
+    """Those of the watched alarms that are on."""
+    names = [f"{account.name}-{each}" for each in WATCHED]
+    found = account.aws("cloudwatch").describe_alarms(AlarmNames=names, StateValue="ALARM")["MetricAlarms"]
+    return {each["AlarmName"] for each in found}
+
+
+def watch(account, before, seconds):
+    """The first alarms that go off within the time and weren't on before."""
+    until = time.monotonic() + seconds
+    while not (found := alarms(account) - before) and (left := until - time.monotonic()) > 0:
+        time.sleep(min(PAUSE, left))
+    return sorted(found)
+
+
+def settle(account, version, former, before, seconds):
+    """Asks the deployed version a few requests and watches the alarms for a time. If it fails, the former version comes back.
+    Returns whether it stays."""
+    found = list(failures(account)) or [f"the alarm {each} went off" for each in watch(account, before, seconds)]
+    if not found:
+        print(f"{account.stack_name}: version {version}")
+        return True
+    print(f"error: {account.stack_name} fails at version {version}:", *found, sep="\n  - ", file=sys.stderr)
+    if former in kept(account) and former != version:
+        roll_back(account, former)
+        print(f"{account.stack_name}: back at version {former}", file=sys.stderr)
+    return False
 
 
 def answer(method, url, body):

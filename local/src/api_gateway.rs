@@ -1,6 +1,6 @@
 //! The template's HTTP API on the emulated API Gateway.
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use local_lambda::gateway::{self, Gateway, HttpApi, Target};
 use template::{Cors, Template, Throttle};
@@ -22,7 +22,7 @@ impl ApiGateway {
     /// throttles. Without `cors`, cross-origin calls are not allowed and preflights are forwarded like any other
     /// request.
     pub async fn start(port: u16, lambda: &str, cors: Option<Cors>) -> Result<Self, Error> {
-        let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+        let template = Paths::of_checkout().template()?;
         Self::with(port, HttpApi { cors: cors.map(cors_of), ..api(&template)? }, Target::remote(lambda)).await
     }
 

@@ -20,9 +20,10 @@ use crate::{
 /// Region of the local stack.
 pub const REGION: &str = "us-east-1";
 
-/// What stands in for a signature.
+/// What stands in for a signature. It is for a service that ministack has: for any other one it first reads the models of all
+/// services of AWS, which takes seconds and 400 MB.
 const SIGNED: &str =
-    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=local";
+    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=local";
 
 /// Account id of the local stack.
 pub const ACCOUNT: &str = "000000000000";
@@ -92,7 +93,7 @@ impl Endpoints {
             made.map_err(aws_sdk_ses::Error::from)?;
             names.insert(settings.logical_id.to_owned(), settings.logical_id.to_owned());
         }
-        let (mut lanes, mut lane_keys, mut token_keys) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lanes, mut token_keys) = (Vec::new(), Vec::new());
         for key in template.resources("AWS::KMS::Key") {
             if !key.is_made(&names)? {
                 continue;
@@ -101,7 +102,6 @@ impl Endpoints {
             match spec.as_str() {
                 "ECC_SECG_P256K1" => {
                     lanes.push(lane_address(&self.public_key(&id).await?)?.to_string().to_lowercase());
-                    lane_keys.push(id.clone());
                 }
                 "ECC_NIST_P256" => token_keys.push(self.public_key(&id).await?),
                 _ => {}
@@ -110,7 +110,6 @@ impl Endpoints {
             names.insert(key.logical_id.to_owned(), id);
         }
         names.insert("OperatorLanes".to_owned(), lanes.join(","));
-        names.insert("OperatorLaneKeys".to_owned(), lane_keys.join(","));
         names.insert("TokenPublicKeys".to_owned(), token_keys.join(","));
         for identity in template.resources("AWS::SES::EmailIdentity") {
             let address =
@@ -118,6 +117,7 @@ impl Endpoints {
             let address = resolve(address, &names)?;
             ses.verify_email_identity().email_address(address).send().await.map_err(aws_sdk_ses::Error::from)?;
         }
+        template.hand_over(&mut names);
         Ok(names)
     }
 

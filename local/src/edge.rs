@@ -255,7 +255,7 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let origin = format!("http://{}", listener.local_addr()?);
         tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
-        let template = std::fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+        let template = Paths::of_checkout().template()?;
         Ok((Edge::start(&origin, &template).await?, count))
     }
 

@@ -11,7 +11,7 @@
 //! - `local invoke <function>` sends a function of the running stack its test event, with values of the stack, and prints
 //!   the answer; `local event <function> [stack.json]` prints the event instead, for `sam local invoke`.
 //! - `local desk …` shows what was reported and decided, and decides: of the running stack, or of the account's table
-//!   `ARTIST_TABLE` (`local/sam/desk`).
+//!   `ARTIST_TABLE` (`local/sam/desk`). `local desk page` serves a page for it until Ctrl-C.
 //! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
@@ -27,7 +27,7 @@ use local::{
     Error,
     chains::NodeSettings,
     cloud, containers,
-    desk::Desk,
+    desk::{Desk, DeskPage, LOCAL_OPERATOR},
     gallery, mail, operator,
     paths::Paths,
     roles, secrets,
@@ -94,7 +94,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let status = client.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
             if is_recorded {
                 fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
-                let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+                let template = paths.template()?;
                 let mails = mail::all(&stack.map.mail).await?;
                 let findings = secrets::findings(&folder.join("logs"), &template, &mails)?;
                 findings.iter().for_each(|finding| println!("{finding} is logged"));
@@ -108,7 +108,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let folder = paths.local("sam");
             let options = Options::at(folder.clone());
             let stack = Stack::start(&paths, &options).await?;
-            let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+            let template = paths.template()?;
             let host = host.parse().map_err(|_| format!("{host} is not an IPv4 address"))?;
             let environments = containers::open(&stack.map, &template, host).await?;
             fs::write(folder.join("environments.json"), serde_json::to_string_pretty(&environments)?)?;
@@ -125,9 +125,15 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         [command, arguments @ ..] if command == "desk" => {
             let desk = match env::var_os("ARTIST_TABLE") {
                 Some(_) => Desk::of_account().await?,
-                None => Desk::of_stack(&running(&paths.local("stack.json"))?, "the operator of this machine").await?,
+                None => Desk::of_stack(&running(&paths.local("stack.json"))?, LOCAL_OPERATOR).await?,
             };
-            println!("{}", desk.run(arguments).await?);
+            if arguments == ["page"] {
+                let page = DeskPage::start(desk).await?;
+                println!("{}", page.url);
+                page.wait().await;
+            } else {
+                println!("{}", desk.run(arguments).await?);
+            }
             Ok(ExitCode::SUCCESS)
         }
         [command, function] if command == "invoke" => {
@@ -146,7 +152,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let folder = paths.local("test");
             let needs = fs::read_to_string(folder.join(NEEDS)).map_err(|_| "nothing is recorded: run `make test`")?;
             let map: StackMap = serde_json::from_str(&fs::read_to_string(folder.join("stack.json"))?)?;
-            let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+            let template = paths.template()?;
             let findings = roles::findings(&template, &map.names, &serde_json::from_str(&needs)?)?;
             findings.iter().for_each(|finding| println!("template.yaml: {finding}"));
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

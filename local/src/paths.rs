@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use template::{Template, TemplateError};
+
 /// The checkout's folders and programs.
 #[derive(Clone, Debug)]
 pub struct Paths {
@@ -18,6 +20,11 @@ impl Paths {
     /// The checkout's root.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The application's template, of all its stacks.
+    pub fn template(&self) -> Result<Template, TemplateError> {
+        Template::of(&self.root)
     }
 
     /// A file or folder under `.local`: logs, compiled contracts, `stack.json`.

@@ -1,11 +1,11 @@
-//! Compares the functions' roles with the recorded calls. A missing permission would only fail in an AWS account, and
-//! an unused one would go unnoticed.
+//! Compares the functions' roles, their boundary and the keys' policies with the recorded calls. A missing permission would
+//! only fail in an AWS account, and an unused one would go unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use template::{Statement, Template, resolve_all};
 
-use crate::{Error, recorder::Need};
+use crate::{Error, cloud::ACCOUNT, recorder::Need};
 
 type Names = BTreeMap<String, String>;
 
@@ -26,19 +26,34 @@ enum Operator {
     AllEqual,
     /// Every value matches an allowed pattern; true without values.
     AllLike,
+    /// The value matches an allowed pattern.
+    Like,
 }
 
-/// One line per missing permission and per granted action that was never used. A shared policy's action is used if any
-/// of its functions used it. Unknown condition operators are an error.
+/// The condition key of a caller's role.
+const CALLER: &str = "aws:PrincipalArn";
+
+/// One line per call that a role, the boundary or a key's policy forbids, and per granted action that was never used. A
+/// shared policy's action is used if any of its functions used it. Unknown condition operators are an error.
 pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> Result<Vec<String>, Error> {
-    let functions = template.functions()?;
+    let (functions, names) = (template.functions()?, &with_other_resources(template, names));
+    let (boundary, keys) = (allowances(&template.boundary()?, names)?, keys(template, names)?);
     let mut findings = BTreeSet::new();
     for function in &functions {
         let allowances = allowances(function.policies.iter().flatten(), names)?;
-        for need in needs.iter().filter(|need| need.caller == function.binary) {
-            if !allowances.iter().any(|allowance| allowance.allows(need)) {
-                let Need { action, resource, context, .. } = need;
-                findings.insert(format!("{} may not {action} on {resource} ({context:?})", function.binary));
+        // A key that the template doesn't have is a test's own.
+        let is_of_a_test = |need: &Need| need.action.starts_with("kms:") && !keys.contains_key(&need.resource);
+        for need in needs.iter().filter(|need| need.caller == function.binary && !is_of_a_test(need)) {
+            let Need { action, resource, context, .. } = need;
+            let mut require = |who: &str, allowances: &[Allowance], need: &Need| {
+                if !allowances.iter().any(|allowance| allowance.allows(need)) {
+                    findings.insert(format!("{who}{} may not {action} on {resource} ({context:?})", function.binary));
+                }
+            };
+            require("", &allowances, need);
+            require("by the boundary, ", &boundary, need);
+            if let Some(policy) = keys.get(resource) {
+                require("by the key's policy, ", policy, &of_role(need, &function.logical_id, names));
             }
         }
         for policy in &function.policies {
@@ -55,6 +70,36 @@ pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> R
         }
     }
     Ok(findings.into_iter().collect())
+}
+
+/// The names with an ARN of each resource that isn't made locally.
+fn with_other_resources(template: &Template, names: &Names) -> Names {
+    let mut names = names.clone();
+    for id in template.logical_ids() {
+        names.entry(format!("{id}.Arn")).or_insert_with(|| format!("arn of {id}"));
+    }
+    template.hand_over(&mut names);
+    names
+}
+
+/// What keys' policies allow, by the keys' ARNs.
+fn keys(template: &Template, names: &Names) -> Result<BTreeMap<String, Vec<Allowance>>, Error> {
+    let mut keys = BTreeMap::new();
+    for (id, statements) in template.key_policies()? {
+        if let Some(arn) = names.get(&format!("{id}.Arn")) {
+            keys.insert(arn.clone(), allowances(&statements, names)?);
+        }
+    }
+    Ok(keys)
+}
+
+/// A call as the role of a function makes it, whose name CloudFormation chooses.
+fn of_role(need: &Need, function: &str, names: &Names) -> Need {
+    let stage = names.get("Stage").map_or("", String::as_str);
+    let role = format!("arn:aws:iam::{ACCOUNT}:role/moments-{stage}-{function}Role-1A2B3C");
+    let mut need = need.clone();
+    need.context.insert(CALLER.to_owned(), BTreeSet::from([role]));
+    need
 }
 
 fn allowances<'a>(statements: impl IntoIterator<Item = &'a Statement>, names: &Names) -> Result<Vec<Allowance>, Error> {
@@ -86,16 +131,19 @@ impl Operator {
             "StringEquals" => Ok(Self::Equals),
             "ForAllValues:StringEquals" => Ok(Self::AllEqual),
             "ForAllValues:StringLike" => Ok(Self::AllLike),
+            "ArnLike" => Ok(Self::Like),
             _ => Err(format!("template.yaml: unknown condition operator {name}").into()),
         }
     }
 
     fn holds(self, values: Option<&BTreeSet<String>>, allowed: &[String]) -> bool {
         let mut all = values.into_iter().flatten();
+        let is_like = |value: &String| allowed.iter().any(|pattern| matches(pattern, value));
         match self {
             Self::Equals => values.is_some() && all.all(|value| allowed.contains(value)),
             Self::AllEqual => all.all(|value| allowed.contains(value)),
-            Self::AllLike => all.all(|value| allowed.iter().any(|pattern| matches(pattern, value))),
+            Self::AllLike => all.all(is_like),
+            Self::Like => values.is_some() && all.all(is_like),
         }
     }
 }
@@ -109,7 +157,7 @@ impl Allowance {
 }
 
 /// Whether `text` matches `pattern`, in which `*` matches anything.
-fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((start, rest)) => text.strip_prefix(start).is_some_and(|text| {
@@ -123,7 +171,27 @@ mod tests {
     use super::*;
 
     const YAML: &str = r#"
+Globals: { Function: { PermissionsBoundary: !Ref Boundary } }
 Resources:
+  Boundary:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Statement:
+          - { Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:Query"], Resource: !GetAtt Table.Arn }
+          - { Effect: Allow, Action: "sqs:SendMessage", Resource: !GetAtt Queue.Arn }
+          - { Effect: Allow, Action: "kms:Sign", Resource: key }
+  Queue: { Type: AWS::SQS::Queue }
+  Key:
+    Type: AWS::KMS::Key
+    Properties:
+      KeyPolicy:
+        Statement:
+          - { Effect: Allow, Action: "kms:DisableKey", Resource: "*" }
+          - Effect: Allow
+            Action: kms:Sign
+            Resource: "*"
+            Condition: { ArnLike: { "aws:PrincipalArn": !Sub "arn:aws:iam::000000000000:role/moments-${Stage}-ReadFunctionRole-*" } }
   ReadFunction: &reader
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: read } }
@@ -145,9 +213,14 @@ Resources:
         Need { caller: "read".to_owned(), action, resource, context: context.collect() }
     }
 
+    fn findings_in(yaml: &str, needs: &[Need]) -> Vec<String> {
+        let names = [("Table.Arn", "table"), ("Key.Arn", "key"), ("Stage", "test")];
+        let names = names.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        findings(&yaml.parse().unwrap(), &names.into(), &needs.iter().cloned().collect()).unwrap()
+    }
+
     fn findings_of(needs: &[Need]) -> Vec<String> {
-        let names = BTreeMap::from([("Table.Arn".to_owned(), "table".to_owned())]);
-        findings(&YAML.parse().unwrap(), &names, &needs.iter().cloned().collect()).unwrap()
+        findings_in(YAML, needs)
     }
 
     fn all() -> [Need; 3] {
@@ -171,10 +244,29 @@ Resources:
             need("kms:Sign", "key", &other_row),
             need("kms:Sign", "key", &[]),
         ] {
-            let findings = findings_of(&[all().as_slice(), std::slice::from_ref(&lacking)].concat());
+            let mut findings = findings_of(&[all().as_slice(), std::slice::from_ref(&lacking)].concat());
+            findings.retain(|finding| !finding.starts_with("by the boundary"));
             assert_eq!(findings.len(), 1, "{findings:?}");
             assert!(findings[0].starts_with(&format!("read may not {} on {}", lacking.action, lacking.resource)));
         }
+    }
+
+    #[test]
+    fn what_the_boundary_or_a_keys_policy_forbids_is_found() {
+        let call = all()[2].clone();
+        let lacks = |of: &str, with: &str, who: &str| {
+            assert!(YAML.contains(of), "{of}");
+            let found = findings_in(&YAML.replace(of, with), &all());
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with(&format!("by the {who}, read may not {} on key", call.action)), "{found:?}");
+        };
+        lacks(
+            r#"{ Effect: Allow, Action: "kms:Sign", Resource: key }"#,
+            r#"{ Effect: Allow, Action: "kms:Sign", Resource: other }"#,
+            "boundary",
+        );
+        lacks("ReadFunctionRole-*", "WriteFunctionRole-*", "key's policy");
+        lacks("role/moments-${Stage}-Read", "role/moments-staging-Read", "key's policy");
     }
 
     #[test]

@@ -31,7 +31,9 @@ use crate::{
     contracts::{self, Artifacts},
     database,
     demo::{self, Demo},
+    desk::{Desk, DeskPage, LOCAL_OPERATOR},
     edge::Edge,
+    files_host::{self, FilesHost},
     functions::{Emulator, environment},
     governor, ipfs_gateway,
     operator::{self, Guard, Guardian, Plan, Setup, State},
@@ -54,13 +56,14 @@ const SCHEDULE_FACTOR: u32 = 30;
 pub const LIMIT_FACTOR: u32 = 100;
 
 /// The parameters that the factor raises.
-const SCALED_LIMITS: [&str; 8] = [
+const SCALED_LIMITS: [&str; 9] = [
     "CodesPerClientHourly",
     "CodesTotalHourly",
     "SignInsPerClientHourly",
     "ChallengesPerClientHourly",
     "ProposalsPerClientHourly",
     "ReportsPerClientHourly",
+    "RefreshesPerClientHourly",
     "WritesPerClientMinutely",
     "WalletReadsPerClientMinutely",
 ];
@@ -87,6 +90,8 @@ pub struct Stack {
     recorders: Vec<Recorder>,
     _gateway: ApiGateway,
     _edge: Option<Edge>,
+    _files: FilesHost,
+    _desk: DeskPage,
     writer: JoinHandle<()>,
 }
 
@@ -141,7 +146,7 @@ impl Stack {
             fs::remove_dir_all(&options.folder)?;
         }
         let logs = options.folder.join("logs");
-        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let template = paths.template()?;
         fs::create_dir_all(&logs)?;
         let traces = Traces::collect(&options.folder).await?;
         let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
@@ -156,6 +161,8 @@ impl Stack {
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
         let mail = format!("{aws}/_ministack/ses/messages");
+        // Not through the recorder either: the distribution reads the bucket itself.
+        let buckets = aws.clone();
         steps.done(&format!("KMS and SES at {aws}"));
         let mut endpoints = Endpoints { aws, dynamodb };
         let mut recorders = Vec::new();
@@ -193,12 +200,19 @@ impl Stack {
         let mut overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
         if options.is_recorded {
             overrides.insert("LogLevel", "trace".to_owned());
+            // Read as in an account whose nodes have credentials, so that each role is seen to be allowed to.
+            let secret = endpoints.create_secret("moments-nodes", &serde_json::to_string(&rpc_urls)?).await?;
+            overrides.insert("RpcSecret", secret);
         }
+        let files = files_host::Listening::bind().await?;
+        overrides.insert("FilesAddress", files.url.clone());
         let pinning = PinningService::start(Some(api.clone())).await?;
         overrides.insert("PinningEndpoint", pinning.url.clone());
         let secret = endpoints.create_secret("moments-pinning", pinning_service::TOKEN).await?;
         overrides.insert("PinningSecret", secret);
         let mut names = endpoints.provision(&template, overrides).await?;
+        let bucket = names.get("MediaBucket").ok_or("template.yaml: no bucket of files")?.clone();
+        let files = files.serve(&template, &endpoints.sdk_config(&buckets).await, bucket, api.clone())?;
         steps.done("tables, keys and identities");
         let operator = set_up_operator(paths, &endpoints, &nodes, &mut names).await?;
         names.insert("OperatorSafe".to_owned(), operator.safe.to_string().to_lowercase());
@@ -249,9 +263,11 @@ impl Stack {
             _ => None,
         };
         let edge = at_the_edge.as_ref().map(|edge| format!("{}/api", edge.url));
-        let map = StackMap {
+        let mut map = StackMap {
             api,
             edge,
+            files: files.url.clone(),
+            desk: String::new(),
             lambda,
             dynamodb,
             aws,
@@ -263,6 +279,8 @@ impl Stack {
             names,
             processes: running,
         };
+        let desk = DeskPage::start(Desk::of_stack(&map, LOCAL_OPERATOR).await?).await?;
+        map.desk.clone_from(&desk.url);
         let file = options.folder.join("stack.json");
         map.write(&file)?;
         let writer = tokio::spawn(map.clone().follow(file, processes));
@@ -275,6 +293,8 @@ impl Stack {
             _traces: traces,
             _gateway: api_gateway,
             _edge: at_the_edge,
+            _files: files,
+            _desk: desk,
             recorders,
             writer,
         })

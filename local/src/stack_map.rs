@@ -25,6 +25,11 @@ pub struct StackMap {
     /// Base address behind a distribution and its firewall, where there is one.
     #[serde(default)]
     pub edge: Option<String>,
+    /// URL of the files' host, without a path.
+    pub files: String,
+    /// URL of the operator's desk: whoever has it decides.
+    #[serde(default)]
+    pub desk: String,
     /// URL of the Lambda API, which invokes functions directly.
     pub lambda: String,
     /// URL of DynamoDB.

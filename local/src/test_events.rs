@@ -7,11 +7,6 @@ use alloy::signers::{SignerSync, local::PrivateKeySigner};
 use aws_sdk_dynamodb::types::AttributeValue;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use shared::{
-    clock,
-    model::{ChainId, Creation, Plan},
-    store::artist::{Admission, Admitted, ArtistTable, NewTransaction, Pool, PoolLimit, Transactions},
-};
 use tokio::{
     net::TcpListener,
     time::{Instant, sleep},
@@ -25,6 +20,7 @@ use crate::{
     gallery::{Session, WorkFile},
     mail,
     paths::Paths,
+    queue::queue_unserved,
     stack_map::StackMap,
 };
 
@@ -34,6 +30,8 @@ mod example {
     pub(super) const ARTIST: &str = "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc";
     pub(super) const ACCOUNT: &str = "0x2c36d01b9a4bcb4e2ebb5a3a56e9a3b9a8c6b6e1";
     pub(super) const CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+    pub(super) const CLAIM: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
+    pub(super) const CLAIM_TOKEN: &str = "n4dMF6szORUwX3KWL9LwNQ";
     pub(super) const CODE: &str = "123456";
     pub(super) const DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
     pub(super) const DEVICE: &str = "9b74c9897bac770ffc029102a200c5de1f2a3b4c5d6e7f8091a2b3c4d5e6f701";
@@ -85,7 +83,7 @@ impl<'a> TestEvents<'a> {
         let made = this.send(Method::POST, "/moment/create-batch", &body).await?;
         this.cid = uri.trim_start_matches("ipfs://").to_owned();
         this.collection = text(&made, "contractAddress")?;
-        this.wait_for(&format!("/moment?collectionAddress={}&tokenId=2", this.collection), |_| true).await?;
+        this.indexed("2", |_| true).await?;
         Ok(this)
     }
 
@@ -157,6 +155,25 @@ impl<'a> TestEvents<'a> {
         Invocation::of(&self.stack.lambda, function).send(&event).await
     }
 
+    /// A new claim link's id and token.
+    async fn claim_link(&self) -> Result<(String, String), Error> {
+        let moment = json!({"collectionAddress": self.collection, "tokenId": "1", "chainId": CHAIN});
+        let link = self.send(Method::POST, "/moment/claims", &json!({"moment": moment, "count": 1})).await?;
+        let (id, url) = (text(&link, "claimId")?, text(&link, "url")?);
+        Ok((id, url.rsplit('/').next().unwrap_or_default().to_owned()))
+    }
+
+    /// Another collection, and a moment that nobody else needs where it is.
+    async fn movable(&self) -> Result<(String, String), Error> {
+        let made = json!({"name": "Elsewhere", "uri": "ar://elsewhere"});
+        let there = text(&self.send(Method::POST, "/collections", &made).await?, "contractAddress")?;
+        let token = json!({"tokenMetadataURI": "ar://moved", "salesConfig": {}});
+        let moment = json!({"contract": {"address": self.collection}, "token": token});
+        let id = text(&self.send(Method::POST, "/moment/create", &moment).await?, "tokenId")?;
+        self.indexed(&id, |_| true).await?;
+        Ok((there, id))
+    }
+
     async fn proved_email(&self, artist: &SignedIn) -> Result<Value, Error> {
         prove_email(self.stack, &artist.token, &artist.email, &unused_email()).await
     }
@@ -181,13 +198,11 @@ impl<'a> TestEvents<'a> {
                 vec![(example::ADDRESS, lower(&wallet))]
             }
             "read-artist" | "serve-artist-page" => vec![(example::ADDRESS, self.artist.account.clone())],
-            "complete-upload" => {
-                let picture = self.picture()?;
-                let announced = json!({"contentType": picture.mime, "size": picture.bytes.len()});
-                let begun = self.send(Method::POST, "/uploads", &announced).await?;
-                let url = begun["parts"][0]["url"].as_str().unwrap_or_default();
-                self.http.put(url).body(picture.bytes).send().await?.error_for_status()?;
-                vec![(example::TRANSACTION, text(&begun, "uploadId")?)]
+            "complete-upload" => vec![(example::TRANSACTION, self.upload().await?)],
+            "delete-upload" => {
+                let id = self.upload().await?;
+                self.send(Method::POST, &format!("/uploads/{id}/complete"), &json!({})).await?;
+                vec![(example::TRANSACTION, id)]
             }
             "read-transaction" => {
                 let listed = self.read("/transactions?limit=1").await?;
@@ -197,9 +212,7 @@ impl<'a> TestEvents<'a> {
                 vec![(example::TRANSACTION, queue_unserved(self.stack, &self.artist.account).await?)]
             }
             "read-preview" => {
-                let path = format!("/moment?collectionAddress={}&tokenId=1", self.collection);
-                let is_drawn = |moment: &Value| moment["metadata"]["previews"][0]["url"].is_string();
-                let moment = self.wait_for(&path, is_drawn).await?;
+                let moment = self.indexed("1", |it| it["metadata"]["previews"][0]["url"].is_string()).await?;
                 let address = text(&moment["metadata"]["previews"][0], "url")?;
                 vec![(example::PICTURE, address.rsplit('/').nth(1).unwrap_or_default().to_owned())]
             }
@@ -253,6 +266,19 @@ impl<'a> TestEvents<'a> {
                 let granted = json!({"moment": moment, "adminAddress": admin});
                 self.send(Method::POST, "/moment/permission", &granted).await?;
                 vec![(example::OTHER, admin)]
+            }
+            "move-moment" => {
+                let (there, token) = self.movable().await?;
+                vec![(example::OTHER, there), (r#"\"tokenId\": \"1\""#, format!(r#"\"tokenId\": \"{token}\""#))]
+            }
+            "claim-moment" => vec![(example::CLAIM_TOKEN, self.claim_link().await?.1)],
+            "delete-claim-link" => vec![(example::CLAIM, self.claim_link().await?.0)],
+            "read-allow-list" => {
+                let moment = json!({"collectionAddress": self.collection, "tokenId": "1", "chainId": CHAIN});
+                let list = json!({"moment": moment, "entries": [{"account": example::PAYOUT}]});
+                self.send(Method::POST, "/moment/allow-list", &list).await?;
+                self.indexed("1", |moment| moment["allowList"].is_object()).await?;
+                Vec::new()
             }
             // Others show the first.
             "hide-moment" => vec![(r#"\"tokenId\": \"1\""#, r#"\"tokenId\": \"2\""#.to_owned())],
@@ -342,6 +368,17 @@ impl<'a> TestEvents<'a> {
         Session::new(&self.artist, &self.stack.api, &self.http)
     }
 
+    /// The id of an upload whose bytes are there, and are no other file's.
+    async fn upload(&self) -> Result<String, Error> {
+        let picture = self.picture()?;
+        let bytes = [&picture.bytes[..], unused_email().as_bytes()].concat();
+        let announced = json!({"contentType": picture.mime, "size": bytes.len()});
+        let begun = self.send(Method::POST, "/uploads", &announced).await?;
+        let url = begun["parts"][0]["url"].as_str().unwrap_or_default();
+        self.http.put(url).body(bytes).send().await?.error_for_status()?;
+        text(&begun, "uploadId")
+    }
+
     fn picture(&self) -> Result<WorkFile, Error> {
         WorkFile::read(self.paths, "first-light.png")
     }
@@ -364,6 +401,11 @@ impl<'a> TestEvents<'a> {
         Ok(request.send().await?.error_for_status()?.json().await?)
     }
 
+    /// The moment with this number, once it is as wanted.
+    async fn indexed(&self, token: &str, is_ready: impl Fn(&Value) -> bool) -> Result<Value, Error> {
+        self.wait_for(&format!("/moment?collectionAddress={}&tokenId={token}", self.collection), is_ready).await
+    }
+
     /// Reads until the answer is there and as wanted.
     async fn wait_for(&self, path: &str, is_ready: impl Fn(&Value) -> bool) -> Result<Value, Error> {
         let start = Instant::now();
@@ -383,41 +425,6 @@ impl<'a> TestEvents<'a> {
 
 async fn new_artist(stack: &StackMap) -> Result<SignedIn, Error> {
     SignedIn::by_mail(&stack.api, &stack.mail, &unused_email()).await
-}
-
-/// Queues a transaction that does nothing, on a chain that no relay serves. Returns its id.
-pub async fn queue_unserved(stack: &StackMap, account: &str) -> Result<String, Error> {
-    const CHAIN: ChainId = ChainId(31_337);
-    let table = stack.names.get("ArtistTable").ok_or("the stack has no ArtistTable")?;
-    let aws = stack.endpoints().sdk_config(&stack.dynamodb).await;
-    let wallet = aws_sdk_dynamodb::Client::new(&aws).get_item().table_name(table);
-    let wallet = wallet.key("pk", AttributeValue::S(format!("WALLET#{account}")));
-    let wallet = wallet.key("sk", AttributeValue::S("ARTIST".to_owned())).send().await?.item.ok_or("no wallet")?;
-    let artist = wallet["artist_id"].as_s().map_err(|_| "the artist's id is no text")?.parse()?;
-    let store = Transactions::new(ArtistTable::new(&aws, table));
-    let nothing = Plan::Calls { calls: Vec::new() };
-    let admission = Admission {
-        artist,
-        key: None,
-        outlay: None,
-        chain: CHAIN,
-        wallet: account.parse()?,
-        account: store.account(artist, CHAIN).await?,
-        transactions: vec![NewTransaction {
-            plan: nothing,
-            gas: 0,
-            creation: Creation::Nothing,
-            reserve: 0,
-            valid_until: None,
-        }],
-        replay: None,
-        artist_limit: u64::MAX,
-        pool: PoolLimit { pool: Pool::Established, wei: u64::MAX },
-    };
-    match store.admit(&admission, clock::now()?).await? {
-        Admitted::Queued(queued) => Ok(queued.first().ok_or("nothing queued")?.id.to_string()),
-        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
-    }
 }
 
 fn unused_email() -> String {

@@ -56,6 +56,7 @@ fn table(map: &StackMap, mailbox: &str, artists: &[DemoArtist]) -> String {
         ("reference", format!("{}/docs{key}", map.api)),
         ("page", format!("{}/manage", map.api)),
         ("mailbox", mailbox.to_owned()),
+        ("desk", map.desk.clone()),
     ];
     lines.extend(map.rpc.iter().map(|(chain, url)| ("chain", format!("{chain}  {url}"))));
     for DemoArtist { email, username, account, key, .. } in artists {

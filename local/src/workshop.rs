@@ -1,7 +1,10 @@
 //! The parts that a write to a chain needs, without functions: a chain with its contracts, DynamoDB, and KMS with the
 //! lanes' keys. For tests that drive the relay.
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use alloy::{
     primitives::{Address, U256, keccak256, uint},
@@ -17,14 +20,20 @@ use shared::{
             safe::Safe,
         },
         node::Node,
-        protocol::permission::Permission,
+        protocol::{permission::Permission, provenance::Provenance},
+        transaction::Power,
         wallet::{Call, CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution},
     },
     clock,
     model::{ArtistId, ChainId, TransactionId},
-    store::artist::{Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, Pool, PoolLimit, Transactions},
+    store::{
+        artist::{
+            Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, PayoutAddresses, Pool, PoolLimit,
+            Transactions,
+        },
+        chain::ChainTable,
+    },
 };
-use template::Template;
 
 use crate::{
     Error,
@@ -71,7 +80,7 @@ impl Workshop {
     pub async fn start(name: &str) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
         let logs = paths.local("workshops").join(name);
-        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let template = paths.template()?;
         let (chains_json, chains) = cloud::local_chains(&[CHAIN.0])?;
         let chain = chains.get(CHAIN)?.clone();
         let (node, aws, dynamodb, artifacts) = tokio::try_join!(
@@ -117,6 +126,23 @@ impl Workshop {
     /// The store of transactions.
     pub fn transactions(&self) -> Transactions {
         Transactions::new(ArtistTable::new(&self.dynamodb, "ArtistTable"))
+    }
+
+    /// The store of payout addresses.
+    pub fn artists(&self) -> Artists {
+        Artists::new(ArtistTable::new(&self.dynamodb, "ArtistTable"))
+    }
+
+    /// Where artists' money may go.
+    pub fn payouts(&self) -> PayoutAddresses {
+        PayoutAddresses::new(ArtistTable::new(&self.dynamodb, "ArtistTable"))
+    }
+
+    /// Which collections a known factory made; nothing is indexed.
+    pub fn provenance(&self) -> Provenance {
+        let (index, artists) =
+            (ChainTable::new(&self.dynamodb, "ChainTable"), ArtistTable::new(&self.dynamodb, "ArtistTable"));
+        Provenance::new(index, artists)
     }
 
     /// The chain's node as it is reached at `rpc_url`: the node's URL or a proxy's.
@@ -168,7 +194,7 @@ impl Workshop {
         let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
         let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
         let email = format!("{artist_id}@example.com").parse()?;
-        Artists::new(ArtistTable::new(&self.dynamodb, "ArtistTable")).create(&email, &artist, 0).await?;
+        self.artists().create(&email, &artist, 0).await?;
         Ok(artist)
     }
 
@@ -178,25 +204,37 @@ impl Workshop {
         publish(&self.rpc_url, self.chain.addresses.factory, &admins, Vec::new()).await
     }
 
-    /// Queues transactions of one request.
-    pub async fn queue(&self, artist: &Artist, transactions: Vec<NewTransaction>) -> Result<Vec<TransactionId>, Error> {
-        let store = self.transactions();
-        let admission = Admission {
+    /// Transactions of one request, which no limit refuses.
+    pub async fn admission(&self, artist: &Artist, transactions: Vec<NewTransaction>) -> Result<Admission, Error> {
+        Ok(Admission {
             artist: artist.artist_id,
             key: None,
             outlay: None,
             chain: self.chain.id,
             wallet: artist.embedded_wallet,
-            account: store.account(artist.artist_id, self.chain.id).await?,
-            transactions,
+            account: self.transactions().account(artist.artist_id, self.chain.id).await?,
+            transactions: transactions.into_iter().map(|new| self.of_its_kind(artist, new)).collect(),
             replay: None,
+            claim: None,
             artist_limit: PLENTY,
-            pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
-        };
-        match store.admit(&admission, clock::now()?).await? {
+            pool: PoolLimit { pool: Pool::Established, wei: PLENTY, assured: 0 },
+        })
+    }
+
+    /// Queues transactions of one request.
+    pub async fn queue(&self, artist: &Artist, transactions: Vec<NewTransaction>) -> Result<Vec<TransactionId>, Error> {
+        let admission = self.admission(artist, transactions).await?;
+        match self.transactions().admit(&admission, clock::now()?).await? {
             Admitted::Queued(queued) => Ok(queued.into_iter().map(|transaction| transaction.id).collect()),
             Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
         }
+    }
+
+    /// The transaction with the kind that its calls have for an artist without connected wallets.
+    fn of_its_kind(&self, artist: &Artist, new: NewTransaction) -> NewTransaction {
+        let calls = new.plan.outline(&self.chain.addresses);
+        let power = Power::of(&self.chain, artist.embedded_wallet.into(), &calls);
+        NewTransaction { kind: power.kind(&BTreeSet::new()).unwrap_or(new.kind), ..new }
     }
 
     /// Metadata URI of token 1.

@@ -14,7 +14,12 @@ pub const ERRORS: [(u16, &str, &str, &str); 15] = [
         "No credential, or one that is wrong, expired or revoked.",
         "The API key is wrong or revoked",
     ),
-    (402, "PaymentRequired", "The artist's account can't pay for this.", "The account has too little money for this"),
+    (
+        402,
+        "PaymentRequired",
+        "The artist's account can't pay for this; `missing` lists what it lacks, if that is known.",
+        "The account has too little money for this",
+    ),
     (
         403,
         "Forbidden",

@@ -5,8 +5,8 @@ use shared::{
     api::transact::PendingTransaction,
     http::ErrorBody,
     model::{
-        CaipContract, CaipNetwork, Cid, ContentType, ExportCursor, PageLimit, PageNumber, Period, PreviewWidth,
-        RankedBy, SortOrder,
+        CaipContract, CaipNetwork, Cid, ClaimToken, ContentType, ExportCursor, PageLimit, PageNumber, Period,
+        PreviewWidth, RankedBy, SortOrder, UnsubscribeToken, Until,
     },
 };
 use utoipa::{PartialSchema, ToSchema};
@@ -48,9 +48,11 @@ const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
 an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
-**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), [events](docs/events), \
-[idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
-networks](docs/test-networks), [governance](docs/governance), [webhooks](docs/webhooks), [versions](docs/versions).
+**Guides**: [quick start](docs/quickstart), [publish](docs/publish), [show](docs/show), \
+[collect with a wallet](docs/collect), [agents](docs/agents), [errors](docs/errors), [paging](docs/paging), \
+[events](docs/events), [idempotency and transactions](docs/transactions), [limits](docs/limits), \
+[browsers](docs/browser), [test networks](docs/test-networks), [governance](docs/governance), \
+[webhooks](docs/webhooks), [versions](docs/versions).
 
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
@@ -82,7 +84,7 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 14] = [
+const TAGS: [(&str, &str); 16] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("Passkeys", "Keys of a phone or computer that sign in. Who has one needs it for whatever takes a recent sign-in."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
@@ -93,9 +95,11 @@ const TAGS: [(&str, &str); 14] = [
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
     ("Webhooks", "Events that are sent to a URL of the artist as they happen."),
+    ("Webhook events", "What is sent, by type."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),
     ("Moderation", "Reports, and what the operator did about them."),
+    ("Agents", "The same as tools for agents."),
     ("Service", "The service's own pages and documents."),
 ];
 
@@ -220,11 +224,14 @@ fn schemas() -> Value {
         ("CaipContract".to_owned(), CaipContract::schema()),
         ("CaipNetwork".to_owned(), CaipNetwork::schema()),
         ("Cid".to_owned(), Cid::schema()),
+        ("ClaimToken".to_owned(), ClaimToken::schema()),
         ("ContentType".to_owned(), ContentType::schema()),
         ("ExportCursor".to_owned(), ExportCursor::schema()),
         ("PageLimit".to_owned(), PageLimit::schema()),
         ("PreviewWidth".to_owned(), PreviewWidth::schema()),
+        ("UnsubscribeToken".to_owned(), UnsubscribeToken::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),
+        ("Until".to_owned(), Until::schema()),
         ("PendingTransaction".to_owned(), PendingTransaction::schema()),
         ("Period".to_owned(), Period::schema()),
         ("RankedBy".to_owned(), RankedBy::schema()),

@@ -41,7 +41,7 @@ pub fn webhooks() -> Map<String, Value> {
         };
         let post = json!({
             "operationId": format!("on.{}", kind.word()).to_lower_camel_case(),
-            "tags": ["Activity"],
+            "tags": ["Webhook events"],
             "summary": says.trim_end_matches('.'),
             "description": format!("{says} With `.reverted`, the chain has taken it back."),
             "security": [],

@@ -10,6 +10,7 @@ use utoipa::OpenApi;
 fn published_document_is_up_to_date() {
     let document = openapi::document([
         activity::Contract::openapi(),
+        agents::Contract::openapi(),
         artists::Contract::openapi(),
         auth::Contract::openapi(),
         chains::Contract::openapi(),

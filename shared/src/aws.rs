@@ -56,14 +56,20 @@ calls! {
     };
     copy_object::{CopyObjectFluentBuilder, CopyObjectOutput, CopyObjectError};
     delete_object::{DeleteObjectFluentBuilder, DeleteObjectOutput, DeleteObjectError};
-    delete_object_tagging::{DeleteObjectTaggingFluentBuilder, DeleteObjectTaggingOutput, DeleteObjectTaggingError};
     get_object::{GetObjectFluentBuilder, GetObjectOutput, GetObjectError};
     list_objects_v2::{ListObjectsV2FluentBuilder, ListObjectsV2Output, ListObjectsV2Error};
     list_parts::{ListPartsFluentBuilder, ListPartsOutput, ListPartsError};
     put_object::{PutObjectFluentBuilder, PutObjectOutput, PutObjectError};
+    upload_part_copy::{UploadPartCopyFluentBuilder, UploadPartCopyOutput, UploadPartCopyError};
+}
+
+calls! {
+    aws_sdk_secretsmanager:
+    get_secret_value::{GetSecretValueFluentBuilder, GetSecretValueOutput, GetSecretValueError};
 }
 
 calls! {
     aws_sdk_ses:
     send_email::{SendEmailFluentBuilder, SendEmailOutput, SendEmailError};
+    send_raw_email::{SendRawEmailFluentBuilder, SendRawEmailOutput, SendRawEmailError};
 }

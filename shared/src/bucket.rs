@@ -1,5 +1,5 @@
-//! The media bucket. Clients write to it through signed URLs, each good for one part of one upload: an object comes to be
-//! when the service joins the parts, and nobody can change it after that.
+//! The media bucket. Clients write to it through signed URLs, each good for one part of one upload. The service joins the
+//! parts, and files what it takes under its CID, where it is served from: nobody can change it after that.
 
 use std::time::Duration;
 
@@ -9,17 +9,26 @@ use aws_sdk_s3::{
     error::{BuildError, ProvideErrorMetadata, SdkError},
     presigning::{PresigningConfig, PresigningConfigError},
     primitives::{ByteStream, ByteStreamError},
-    types::{CompletedMultipartUpload, CompletedPart},
+    types::{CompletedMultipartUpload, CompletedPart, MetadataDirective, TaggingDirective},
 };
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
+    model::{Cid, IMMUTABLE, UploadId, disposition},
     telemetry::trace::AwsCalls,
 };
 
 /// Tag of objects that are not in use yet: the bucket deletes them after two days.
 const UNFINISHED: &str = "state=unfinished";
+
+/// Bytes that S3 copies at once. A larger object is copied in parts, several at a time: one copy of 2 GiB would take longer
+/// than a request.
+const COPIED_AT_ONCE: u64 = 64 << 20;
+
+/// Parts that are copied at a time.
+const COPIES: usize = 16;
 
 /// A failed operation of S3.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +94,7 @@ impl Bucket {
 
     /// Where its signed URLs lead: scheme, host and port. No call.
     pub async fn origin(&self) -> Result<String, BucketError> {
-        let url = self.sign_read("-", "-", "-", Duration::from_secs(60)).await?;
+        let url = self.sign_read("-", Duration::from_secs(60)).await?;
         let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
         Ok(url[..end].to_owned())
     }
@@ -139,34 +148,74 @@ impl Bucket {
         Ok(())
     }
 
-    /// Keeps an object for good.
-    pub async fn keep(&self, key: &str) -> Result<(), BucketError> {
-        self.client.delete_object_tagging().bucket(&self.name).key(key).dispatch().await?;
-        Ok(())
+    /// Files a joined upload of `size` bytes under its CID, unless the file is there; `false` if the upload isn't.
+    pub async fn file(&self, upload: UploadId, cid: Cid, mime: &str, size: u64) -> Result<bool, BucketError> {
+        let source = format!("{}/{}", self.name, upload.object());
+        if size > COPIED_AT_ONCE {
+            return self.file_in_parts(&source, cid, mime, size).await;
+        }
+        let call = self.client.copy_object().bucket(&self.name).key(cid.object()).copy_source(source);
+        let call = call.metadata_directive(MetadataDirective::Replace).tagging_directive(TaggingDirective::Replace);
+        let call = call.content_type(mime).content_disposition(disposition(cid, mime)).cache_control(IMMUTABLE);
+        is_there(call.if_none_match("*").dispatch().await)
+    }
+
+    async fn file_in_parts(&self, source: &str, cid: Cid, mime: &str, size: u64) -> Result<bool, BucketError> {
+        let key = cid.object();
+        let call = self.client.create_multipart_upload().bucket(&self.name).key(&key);
+        let call = call.content_type(mime).content_disposition(disposition(cid, mime)).cache_control(IMMUTABLE);
+        let multipart = call.dispatch().await?.upload_id.ok_or(BucketError::Answer("an upload's id"))?;
+        let parts = (0..size.div_ceil(COPIED_AT_ONCE)).map(|part| {
+            let (first, number) = (part * COPIED_AT_ONCE, i32::try_from(part + 1).unwrap_or(i32::MAX));
+            let range = format!("bytes={first}-{}", (first + COPIED_AT_ONCE).min(size) - 1);
+            let call = self.client.upload_part_copy().bucket(&self.name).key(&key).upload_id(&multipart);
+            let call = call.part_number(number).copy_source(source).copy_source_range(range);
+            async move {
+                let Some(copied) = unless_missing(call.dispatch().await)? else { return Ok(None) };
+                let tag = copied.copy_part_result.and_then(|part| part.e_tag);
+                let tag = tag.ok_or(BucketError::Answer("a part's tag"))?;
+                Ok::<_, BucketError>(Some(CompletedPart::builder().part_number(number).e_tag(tag).build()))
+            }
+        });
+        let parts: Vec<_> = stream::iter(parts).buffered(COPIES).try_collect().await?;
+        let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(false) };
+        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+        let call = self.client.complete_multipart_upload().bucket(&self.name).key(&key).upload_id(multipart);
+        is_there(call.multipart_upload(parts).if_none_match("*").dispatch().await)
+    }
+
+    /// Files a small document under its CID, unless it is there.
+    pub async fn file_document(&self, cid: Cid, mime: &str, content: Vec<u8>) -> Result<(), BucketError> {
+        let call = self.client.put_object().bucket(&self.name).key(cid.object()).body(content.into());
+        let call = call.content_type(mime).content_disposition(disposition(cid, mime)).cache_control(IMMUTABLE);
+        is_there(call.if_none_match("*").dispatch().await).map(drop)
     }
 
     /// Gives an object another key; nothing happens if there is none.
     pub async fn rename(&self, from: &str, to: &str) -> Result<(), BucketError> {
         let source = format!("{}/{from}", self.name);
-        let copied = self.client.copy_object().bucket(&self.name).key(to).copy_source(source).dispatch().await;
-        match unless_missing(copied)? {
-            Some(_) => self.delete(from).await,
-            None => Ok(()),
-        }
+        let call = self.client.copy_object().bucket(&self.name).key(to).copy_source(source).if_none_match("*");
+        if is_there(call.dispatch().await)? { self.delete(from).await } else { Ok(()) }
+    }
+
+    /// The keys that begin with `from`. They are few.
+    pub async fn keys_under(&self, from: &str) -> Result<Vec<String>, BucketError> {
+        let found = self.client.list_objects_v2().bucket(&self.name).prefix(from).dispatch().await?;
+        Ok(found.contents.unwrap_or_default().into_iter().filter_map(|object| object.key).collect())
     }
 
     /// Gives all objects whose keys begin with `from` keys that begin with `to`. They are few.
     pub async fn rename_under(&self, from: &str, to: &str) -> Result<(), BucketError> {
-        let found = self.client.list_objects_v2().bucket(&self.name).prefix(from).dispatch().await?;
-        for key in found.contents().iter().filter_map(|object| object.key()) {
-            self.rename(key, &format!("{to}{}", &key[from.len()..])).await?;
+        for key in self.keys_under(from).await? {
+            self.rename(&key, &format!("{to}{}", &key[from.len()..])).await?;
         }
         Ok(())
     }
 
-    /// Stores an object.
-    pub async fn put(&self, key: &str, content: Vec<u8>) -> Result<(), BucketError> {
-        self.client.put_object().bucket(&self.name).key(key).body(content.into()).dispatch().await?;
+    /// Stores a small object, which doesn't change under its key.
+    pub async fn put(&self, key: &str, mime: &str, content: Vec<u8>) -> Result<(), BucketError> {
+        let call = self.client.put_object().bucket(&self.name).key(key).body(content.into());
+        call.content_type(mime).cache_control(IMMUTABLE).dispatch().await?;
         Ok(())
     }
 
@@ -183,16 +232,9 @@ impl Bucket {
         Ok(Some(content.collect().await?.to_vec()))
     }
 
-    /// A URL to read an object with, as this media type and saved like this. No call.
-    pub async fn sign_read(
-        &self,
-        key: &str,
-        mime: &str,
-        disposition: &str,
-        lifetime: Duration,
-    ) -> Result<String, BucketError> {
-        let call = self.client.get_object().bucket(&self.name).key(key).response_content_type(mime);
-        let call = call.response_content_disposition(disposition);
+    /// A URL to read an object with. No call.
+    pub async fn sign_read(&self, key: &str, lifetime: Duration) -> Result<String, BucketError> {
+        let call = self.client.get_object().bucket(&self.name).key(key);
         Ok(call.presigned(PresigningConfig::expires_in(lifetime)?).await?.uri().to_owned())
     }
 
@@ -200,6 +242,19 @@ impl Bucket {
     pub async fn delete(&self, key: &str) -> Result<(), BucketError> {
         self.client.delete_object().bucket(&self.name).key(key).dispatch().await?;
         Ok(())
+    }
+}
+
+/// Whether an object is there after an attempt to create it, by which it isn't overwritten; not if what it is made of is
+/// missing.
+fn is_there<T, E>(result: Result<T, SdkError<E>>) -> Result<bool, BucketError>
+where
+    E: ProvideErrorMetadata,
+    aws_sdk_s3::Error: From<SdkError<E>>,
+{
+    match result {
+        Err(error) if error.code() == Some("PreconditionFailed") => Ok(true),
+        result => Ok(unless_missing(result)?.is_some()),
     }
 }
 

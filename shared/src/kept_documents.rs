@@ -31,7 +31,7 @@ impl KeptDocuments {
         let Some(cid) = Cid::in_uri(uri) else { return Ok(None) };
         match self.media.content(cid).await? {
             Some(KeptContent::Stored(content)) if content.size <= MAX_DOCUMENT => {
-                Ok(self.bucket.read_whole(&content.object).await?)
+                Ok(self.bucket.read_whole(&cid.object()).await?)
             }
             Some(KeptContent::Removed(reason)) => Err(ReadKeptError::Removed(reason)),
             _ => Ok(None),

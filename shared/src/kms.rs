@@ -39,29 +39,52 @@ fn client(aws: &aws_config::SdkConfig) -> Client {
     Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build())
 }
 
-/// A symmetric key that makes and checks message authentication codes (HMAC-SHA-256).
+/// Symmetric keys that make and check message authentication codes (HMAC-SHA-256). There is one, and a second while it takes
+/// the other's place.
 #[derive(Clone)]
-pub struct MacKey {
+pub struct MacKeys {
     client: Client,
-    id: String,
+    ids: Vec<String>,
 }
 
-impl MacKey {
-    /// The key whose id is in the variable.
-    pub fn from_env(aws: &aws_config::SdkConfig, id: &Variable) -> Result<Self, ConfigError> {
-        Ok(Self { client: client(aws), id: config::required(id)? })
+impl MacKeys {
+    /// The keys whose ids are in the variable, separated by commas; the first one makes new codes.
+    pub fn from_env(aws: &aws_config::SdkConfig, ids: &Variable) -> Result<Self, ConfigError> {
+        let ids = config::required(ids)?.split(',').map(str::to_owned).collect();
+        Ok(Self { client: client(aws), ids })
     }
 
-    /// The MAC of `message`. One KMS call.
-    pub async fn generate(&self, message: &[u8]) -> Result<Vec<u8>, KmsError> {
-        let call = self.client.generate_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
+    /// Id of the key that makes new codes.
+    pub fn first(&self) -> &str {
+        self.ids.first().map_or("", String::as_str)
+    }
+
+    /// The given key's id, if it is one of them; else that of the oldest.
+    pub fn known_or_oldest<'a>(&'a self, id: Option<&'a str>) -> &'a str {
+        let known = id.filter(|id| self.ids.iter().any(|own| own == id));
+        known.or(self.ids.last().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// The MAC of `message` by the key with an id. One KMS call.
+    pub async fn generate(&self, id: &str, message: &[u8]) -> Result<Vec<u8>, KmsError> {
+        let call = self.client.generate_mac().key_id(id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
         let answer = call.message(Blob::new(message)).dispatch().await?;
         answer.mac.map(Blob::into_inner).ok_or(KmsError::Answer("MAC"))
     }
 
-    /// Whether `mac` is the MAC of `message`. One KMS call, which compares in constant time.
+    /// Whether `mac` is the MAC of `message` by one of the keys. A KMS call for each key that is tried, which compares in
+    /// constant time.
     pub async fn verify(&self, message: &[u8], mac: &[u8]) -> Result<bool, KmsError> {
-        let call = self.client.verify_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
+        for id in &self.ids {
+            if self.is_of(id, message, mac).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn is_of(&self, id: &str, message: &[u8], mac: &[u8]) -> Result<bool, KmsError> {
+        let call = self.client.verify_mac().key_id(id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
         match call.message(Blob::new(message)).mac(Blob::new(mac)).dispatch().await {
             Ok(answer) => Ok(answer.mac_valid),
             Err(error) if error.as_service_error().is_some_and(|e| e.is_kms_invalid_mac_exception()) => Ok(false),

@@ -24,3 +24,4 @@ pub mod model;
 pub mod public_web;
 pub mod store;
 pub mod telemetry;
+pub mod vault;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::Creator1155,
     clock,
-    model::{Call, Creation, Plan},
+    model::{Call, Creation, Plan, WriteKind},
     store::artist::{Artist, NewTransaction},
 };
 use tests::{Error, Sandbox, Stack};
@@ -89,8 +89,14 @@ impl World {
         let rename = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: "ar://late".to_owned() };
         let calls = vec![Call::new(self.collection, &rename)];
         let (creation, reserve) = (Creation::Nothing, 1_000_000_000_000_000);
-        let transaction =
-            NewTransaction { plan: Plan::Calls { calls }, gas: 120_000, creation, reserve, valid_until: None };
+        let transaction = NewTransaction {
+            plan: Plan::Calls { calls },
+            kind: WriteKind::Plain,
+            gas: 120_000,
+            creation,
+            reserve,
+            valid_until: None,
+        };
         self.workshop.queue(&self.artist, vec![transaction]).await.map(drop)
     }
 

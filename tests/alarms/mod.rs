@@ -76,7 +76,7 @@ impl Seen {
 }
 
 fn template() -> Result<Template, Error> {
-    Ok(fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?)
+    Ok(Paths::of_checkout().template()?)
 }
 
 /// The stack by another stage's name, which tells its metrics from all others.

@@ -116,12 +116,10 @@ async fn pin_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, 
     };
     run(&without).await;
     let cid: Cid = Dag::cid_of(b"a file");
-    let object = format!("uploads/{cid}");
     let config = stack.endpoints().sdk_config(&stack.map.aws).await;
-    Bucket::new(&config, &stack.map.names["MediaBucket"]).put(&object, b"a file".to_vec()).await?;
-    media
-        .add_content(ArtistId::random(), cid, &StoredContent { object, mime: "image/png".to_owned(), size: 6 })
-        .await?;
+    Bucket::new(&config, &stack.map.names["MediaBucket"]).file_document(cid, "image/png", b"a file".to_vec()).await?;
+    let stored = StoredContent { origin: "a test".to_owned(), mime: "image/png".to_owned(), size: 6 };
+    media.add_content(ArtistId::random(), cid, &stored, 0).await?;
     run(&with).await;
     assert!(pins.pause().await?.until > 0, "the service isn't left alone");
     Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: TRIES_IN_SIX_HOURS })

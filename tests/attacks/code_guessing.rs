@@ -3,13 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::model::{DeviceToken, Email};
-use tests::{Sandbox, Stack, unused_email};
+use tests::{Sandbox, Stack, another_code, unused_email};
 
 const NONCE: &str = "8c1f5a0e7d3b4c2f9a6e1d0b";
-
-fn another(code: &str) -> String {
-    format!("{:06}", (code.parse::<u32>().expect("digits") + 1) % 1_000_000)
-}
 
 fn guesses(email: &str) -> String {
     format!("GUESSES#{}", email.parse::<Email>().expect("an address").mailbox())
@@ -33,7 +29,7 @@ async fn strangers_tries_do_not_burn_a_code_with_a_nonce() {
     stack.post_json("/oauth/code", &json!({"email": email, "nonce": NONCE})).await.expect_success();
     let code = newest_code(&stack, &email).await;
     for _ in 0..6 {
-        stack.log_in(&email, &another(&code)).await.expect_error(401);
+        stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     }
     let with = |nonce: &str| json!({"email": email, "code": code, "nonce": nonce});
     stack.log_in(&email, &code).await.expect_error(401);
@@ -63,7 +59,7 @@ async fn after_a_hundred_wrong_codes_only_known_devices_use_codes_and_the_owner_
     let device = stack.remember_device(&email).await;
     let code = stack.code_for(&email).await;
     wrong_codes(&stack, &email, 99).await;
-    stack.log_in(&email, &another(&code)).await.expect_error(401);
+    stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     let mails = stack.mails_to(&email).await;
     assert!(mails.iter().any(|mail| mail.body_text.contains("100 failed sign-in attempts")), "{mails:?}");
     // A stranger's right guess isn't even compared.
@@ -83,7 +79,7 @@ async fn known_device_has_a_hundred_wrong_codes_of_its_own() {
     asked.expect_success();
     let code = newest_code(&stack, &email).await;
     let with = |code: &str| json!({"email": email, "code": code, "deviceToken": device});
-    stack.post_json("/oauth/login", &with(&another(&code))).await.expect_error(401);
+    stack.post_json("/oauth/login", &with(&another_code(&code))).await.expect_error(401);
     let row = format!("DEVICES#{}", email.parse::<Email>().expect("an address").fingerprint());
     let id = device.parse::<DeviceToken>().expect("a token").id().to_string();
     assert!(stack.row("SecretTable", &guesses(&email), "STREAK").await.is_none(), "it counts for strangers");
@@ -102,7 +98,7 @@ async fn tries_without_a_code_count_nothing() {
     assert!(stack.row("SecretTable", &guesses(&email), "STREAK").await.is_none(), "tries were counted");
     let code = stack.code_for(&email).await;
     for _ in 0..12 {
-        stack.log_in(&email, &another(&code)).await.expect_error(401);
+        stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     }
     let row = stack.row("SecretTable", &guesses(&email), "STREAK").await.expect("a streak");
     assert_eq!(row["wrong"], AttributeValue::N("5".to_owned()), "a code has five tries");

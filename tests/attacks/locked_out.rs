@@ -3,11 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::model::Email;
-use tests::{Sandbox, Stack, unused_email};
+use tests::{Sandbox, Stack, another_code, unused_email};
 
-fn another(code: &str) -> String {
-    format!("{:06}", (code.parse::<u32>().expect("digits") + 1) % 1_000_000)
-}
+const NONCE: &str = "a-nonce-of-the-owner-and-nobody-else";
 
 async fn newest_code(stack: &Stack, email: &str) -> String {
     local::mail::newest_code(&stack.map.mail, email, 0).await.expect("a code")
@@ -17,15 +15,24 @@ async fn newest_code(stack: &Stack, email: &str) -> String {
 async fn strangers_wrong_codes_before_the_first_sign_in_keep_nobody_out() {
     let stack = Stack::connect();
     let log_in = Sandbox::crowd(&stack, "log-in", &[], &stack.map.dynamodb, 4).await;
-    let email = unused_email();
-    let guess = json!({"email": email, "code": "000000"});
-    let guesses = (0..104).map(|network| {
-        let (log_in, guess) = (&log_in, &guess);
-        async move { assert_eq!(log_in.post(&format!("198.18.{network}.1"), guess).await.0, 401) }
-    });
-    futures::future::join_all(guesses).await;
-    let code = stack.code_for(&email).await;
-    stack.log_in(&email, &code).await.expect_success();
+    // From one network and from 104 of them, against who has a nonce and who has none.
+    for (networks, nonce) in [(1, json!(null)), (1, json!(NONCE)), (104, json!(null)), (104, json!(NONCE))] {
+        let email = unused_email();
+        let guess = json!({"email": email, "code": "000000"});
+        let subnet = networks + u8::from(nonce.is_null());
+        let guesses = (0..104_u8).map(|attempt| {
+            let (log_in, guess, network) = (&log_in, &guess, attempt % networks);
+            async move { assert_eq!(log_in.post(&format!("198.{subnet}.{network}.1"), guess).await.0, 401) }
+        });
+        futures::future::join_all(guesses).await;
+        let mut asked = json!({"email": email});
+        if !nonce.is_null() {
+            asked["nonce"] = nonce;
+        }
+        stack.post_json("/oauth/code", &asked).await.expect_success();
+        asked["code"] = json!(newest_code(&stack, &email).await);
+        stack.post_json("/oauth/login", &asked).await.expect_success();
+    }
 }
 
 #[tokio::test]
@@ -65,7 +72,7 @@ async fn strangers_requests_leave_a_living_link_in_the_mailbox_and_known_devices
     let device = stack.remember_device(&email).await;
     let send_code = Sandbox::crowd(&stack, "send-code", &[], &stack.map.dynamodb, 4).await;
     let mut refused = 0;
-    for client in 0..10 {
+    for client in 0..30 {
         for _ in 0..3 {
             let (status, _) = send_code.post(&format!("198.51.{client}.1"), &json!({"email": email})).await;
             refused += u32::from(status == 429);
@@ -93,7 +100,7 @@ async fn strangers_tries_in_the_same_network_do_not_burn_a_known_devices_code() 
     stack.post_json("/oauth/code", &json!({"email": email, "deviceToken": device})).await.expect_success();
     let code = newest_code(&stack, &email).await;
     for _ in 0..6 {
-        stack.log_in(&email, &another(&code)).await.expect_error(401);
+        stack.log_in(&email, &another_code(&code)).await.expect_error(401);
     }
     stack.log_in(&email, &code).await.expect_error(401);
     let known = json!({"email": email, "code": code, "deviceToken": device});

@@ -1,5 +1,6 @@
 //! Attacks, a file for each: what somebody tries who has stolen, forged or guessed something, and what stops them.
 
+mod claim_links;
 mod code_guessing;
 mod ended_token;
 mod everybody_at_once;
@@ -8,9 +9,11 @@ mod forged_token;
 mod locked_out;
 mod mail_flood;
 mod others_things;
+mod page_session;
 mod raised_price;
 mod repeated_withdrawal;
 mod secrets_in_logs;
 mod stolen_key;
 mod stolen_tables;
 mod stolen_token;
+mod taken_over_function;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 
 use local::paths::Paths;
 use serde_json::{Map, Value, json};
-use tests::{Answer, Stack};
+use tests::{Answer, Stack, picture};
 use uuid::Uuid;
 
 /// What becomes of an operation that names the victim's things.
@@ -20,11 +20,12 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 62] = [
+const OPERATIONS: [(&str, Outcome); 72] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
+    ("listKeyRequests", Own),
     ("createApiKey", Nothing),
     ("updateArtist", Refused(400)),
     ("deleteArtist", Nothing),
@@ -55,17 +56,26 @@ const OPERATIONS: [(&str, Outcome); 62] = [
     ("createComment", Nothing),
     ("createMetadata", Nothing),
     ("airdropMoment", Refused(403)),
+    // Nobody else has the link.
+    ("claimMoment", Refused(404)),
     ("collectMoment", Nothing),
+    ("createClaimLink", Refused(403)),
+    ("deleteClaimLink", Refused(404)),
+    ("listClaimLinks", Own),
     ("createMoment", Refused(403)),
     ("createMoments", Refused(403)),
     ("simulateMoment", Refused(403)),
     ("createWriting", Refused(403)),
     ("migrateMoments", Nothing),
+    ("moveMoment", Refused(403)),
     ("revokePermission", Refused(403)),
+    ("setAllowList", Refused(403)),
     ("grantPermission", Refused(403)),
     ("markNotifications", Nothing),
     ("logOut", Nothing),
     ("hideMoment", Refused(403)),
+    // What is made in one's own name.
+    ("acceptMoment", Nothing),
     // What waits in a split is paid to its recipients, whoever asks.
     ("createSplit", Nothing),
     ("distributeSplit", Nothing),
@@ -78,6 +88,8 @@ const OPERATIONS: [(&str, Outcome); 62] = [
     ("cancelTransaction", Refused(404)),
     ("createUpload", Nothing),
     ("completeUpload", Refused(404)),
+    ("deleteUpload", Refused(404)),
+    ("listUploads", Own),
     ("createWebhook", Nothing),
     ("listWebhooks", Own),
     ("readWebhook", Refused(404)),
@@ -116,10 +128,12 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
     let happened = of_victim("/artists/activity").await;
     let (activity, device) = (happened["activity"][0]["id"].clone(), happened["devices"][0]["id"].clone());
     let transaction = of_victim("/transactions").await["transactions"][0]["id"].clone();
-    let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
-    let upload = Answer::of(upload).await.expect_success().body["uploadId"].clone();
+    let upload = stack.finished_upload(&victim.artist, picture(1_000)).await;
+    stack.complete_upload(&victim.artist, &upload).await.expect_success();
+    let upload = json!(upload);
     let webhook = stack.post("/webhooks").bearer_auth(token).json(&json!({"url": "https://example.com/theirs"}));
     let webhook = Answer::of(webhook).await.expect_success().body["webhook"]["id"].clone();
+    let claim = json!(stack.claim_link(&victim.key, &collection, json!({"count": 1})).await.id);
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     // The last of the set-up: it takes a passkey from then on.
     stack.added_passkey(token).await;
@@ -148,11 +162,13 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 _ => &transaction,
             };
             let path = path.replace("{id}", &text(named)).replace("{delivery}", &text(&transaction));
+            let path = path.replace("{token}", "n4dMF6szORUwX3KWL9LwNQ");
             let query = match id {
                 "listActivity" => format!("?before={}", text(&activity)),
                 "forgetDevice" => format!("?deviceId={}", text(&device)),
+                "deleteClaimLink" => format!("?claimId={}", text(&claim)),
                 "removePasskey" => format!("?passkeyId={}", text(&passkey)),
-                "revokeApiKey" => format!("?keyId={}", text(&key)),
+                "listKeyRequests" | "revokeApiKey" => format!("?keyId={}", text(&key)),
                 "removePayoutAddress" => format!("?address={payout}"),
                 "disconnectWallet" => format!("?address={wallet}"),
                 "removeCollectionAdmin" => format!("?adminAddress={wallet}"),
@@ -181,7 +197,10 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 _ => assert_eq!(answer.status, 200, "{id}: {answer:?}"),
             }
             let shown = answer.body.to_string();
-            let theirs = [&key, &activity, &transaction, &webhook, &passkey].map(text);
+            if id == "listKeyRequests" {
+                assert_eq!(answer.body, json!({"requests": []}));
+            }
+            let theirs = [&key, &activity, &transaction, &webhook, &passkey, &claim].map(text);
             let theirs = [theirs.as_slice(), &[victim.artist.email.clone(), wallet.clone()]].concat();
             for theirs in theirs.into_iter().filter(|_| matches!(outcome, Own)) {
                 assert!(!shown.contains(theirs.as_str()), "{id} shows {theirs}");

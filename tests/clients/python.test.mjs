@@ -1,7 +1,7 @@
 // The Python client: its types, its package, and its tests, which call the running service.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -27,9 +27,22 @@ test("the package is typed, strictly", async () => {
   assert.ok(readdirSync(join(site, "moments_client")).includes("py.typed"));
   const cache = ["--strict", "--cache-dir", join(temporary, "mypy")];
   await run(tool("mypy"), [...cache, "--package", "moments_client"], { cwd: temporary, env });
-  await run(tool("mypy"), [...cache, join(tests, "test_client.py"), join(tests, "typing_rules.py")], { cwd: temporary, env });
+  await run(tool("mypy"), [...cache, ...["test_client.py", "test_agents.py", "typing_rules.py"].map((name) => join(tests, name))], { cwd: temporary, env });
+});
+
+test("the reference of the package is made, and has inherited methods", async () => {
+  const out = join(temporary, "reference");
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  const [, options] = /`pdoc -d markdown -o docs ([^`]*)`/.exec(readme);
+  await run(tool("pdoc"), ["-d", "markdown", "-o", out, ...options.split(" ")], { env });
+  const page = readFileSync(join(out, "moments_client.html"), "utf8");
+  for (const method of ["Publishing.publish", "Uploading.upload", "AsyncPublishing.publish"]) assert.match(page, new RegExp(`#${method}"`));
 });
 
 test("calls, sync and async", async () => {
   await run(tool("python"), ["-m", "unittest", "-v", "test_client"], { cwd: tests, env });
+});
+
+test("agents use every tool with the protocol's own client", async () => {
+  await run(tool("python"), ["-m", "unittest", "-v", "test_agents"], { cwd: tests, env });
 });

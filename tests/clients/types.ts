@@ -38,3 +38,19 @@ export async function writes(): Promise<string> {
   sent.tokenId;
   return created.tokenId;
 }
+
+export async function files(file: File, bytes: Uint8Array): Promise<string | undefined> {
+  const uri: string = (await moments.upload(file)).uri;
+  await moments.upload(bytes, { contentType: "image/png", onProgress: ({ done, size }) => done / size });
+  // @ts-expect-error: no such type
+  await moments.upload(bytes, { contentType: "image/tiff" });
+  // @ts-expect-error: a title is required
+  await moments.publish(file);
+  // @ts-expect-error: a sum has a currency
+  await moments.publish(file, { title: uri, price: 0.01 });
+  const { collectionAddress, tokenId, page } = await moments.publish(file, { title: uri, price: "0.01 ETH", cover: bytes });
+  // @ts-expect-error: it may be missing
+  page.length;
+  await moments.write("/moment/collect", { body: { moment: { collectionAddress, tokenId }, amount: 1 } });
+  return page;
+}

@@ -1,4 +1,5 @@
-// The TypeScript client against the running service: reads, pages, writes, errors, retries and webhooks, and its package.
+// The TypeScript client against the running service: reads, pages, writes, uploads, errors, retries and webhooks, and its
+// package.
 
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
@@ -38,6 +39,10 @@ async function publish(moments) {
   const query = { collectionAddress: contractAddress, tokenId };
   return { query, moment: await until(() => moments.get("/moment", { params: { query } })) };
 }
+
+const picture = readFileSync(join(root, "docs/manage.png"));
+
+const bytesAt = async (url) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
 /** Asks until the index has it. */
 async function until(read) {
@@ -126,6 +131,118 @@ test("errors say which fields are wrong, and what can't be done", async () => {
   const { query: moment } = await publish(moments);
   const poor = await moments.write("/moment/collect", { body: { moment, amount: 1 } }).catch((error) => error);
   assert.ok(poor instanceof client.PaymentRequiredError, String(poor));
+});
+
+test("an error says by itself what is wrong, all of it", async () => {
+  const { moments } = await newArtist();
+  const wrong = await moments.post("/sale", { body: { moment: { collectionAddress: "0x1", tokenId: "-1" } } }).catch(String);
+  assert.match(wrong, /^InvalidInputError: moment\.collectionAddress must be an address.*; moment\.tokenId must be /);
+});
+
+test("a picture is uploaded, published, and read", async () => {
+  const { moments } = await newArtist();
+  const told = [];
+  const stored = await moments.upload(new Uint8Array(picture), { onProgress: (progress) => told.push(progress) });
+  assert.match(stored.uri, /^ipfs:\/\/baf/);
+  assert.equal(stored.contentType, "image/png");
+  assert.deepEqual(await bytesAt(stored.url), picture);
+  const [size, step] = [picture.length, "sending"];
+  assert.deepEqual(told.slice(0, 2), [{ step, done: 0, size }, { step, done: size, size }]);
+
+  const file = new File([picture], "tides.png", { type: "image/png" });
+  const words = { title: "High water", description: "At four", alt: "A page", price: "0.01 ETH", copies: 5, newCollection: "Tides" };
+  const published = await moments.publish(file, words);
+  const { collectionAddress, tokenId, hash, page } = published;
+  assert.match(hash, /^0x[0-9a-f]{64}$/);
+  assert.equal(published.uri, stored.uri);
+  const moment = await until(async () => {
+    const found = await moments.get("/moment", { params: { query: { collectionAddress, tokenId } } });
+    assert.ok(found.metadata);
+    return found;
+  });
+  const { metadata, sale, supply, collection } = moment;
+  assert.equal(page, moment.page);
+  assert.deepEqual([metadata.name, metadata.description, metadata.alt, metadata.image], ["High water", "At four", "A page", stored.uri]);
+  assert.deepEqual([sale.type, sale.pricePerToken, supply.max, collection.name], ["fixedPrice", String(10n ** 16n), "5", "Tides"]);
+});
+
+test("a text is published for dollars into the artist's collection, once under one key", async () => {
+  const { moments } = await newArtist();
+  const options = { title: "Tides", contentType: "text/plain", price: "5 USDC", idempotencyKey: crypto.randomUUID() };
+  const text = new TextEncoder().encode("It came in at four.");
+  const first = await moments.publish(text, options);
+  assert.deepEqual(await moments.publish(text, options), first);
+  const { collectionAddress, tokenId } = first;
+  const moment = await until(async () => {
+    const found = await moments.get("/moment", { params: { query: { collectionAddress, tokenId } } });
+    assert.ok(found.metadata);
+    return found;
+  });
+  assert.deepEqual([moment.metadata.animation_url, moment.metadata.content.mime], [first.uri, "text/plain; charset=utf-8"]);
+  const [, dollars] = (await moments.get("/chains")).chains.find(({ chainId }) => chainId === 8453).currencies;
+  assert.deepEqual([moment.sale.type, moment.sale.pricePerToken, moment.sale.currency], ["erc20Mint", "5000000", dollars.address]);
+  const third = await moments.publish(text, { title: "Ebb", contentType: "text/plain", collection: collectionAddress });
+  assert.equal(third.collectionAddress, collectionAddress);
+  const wrong = [["5 DAI", /in ETH or USDC: not DAI/], ["5", /such as 0\.01 ETH/], ["0.0000001 USDC", /at most 6 decimals/]];
+  for (const [price, message] of wrong) await assert.rejects(moments.publish(text, { ...options, price }), message);
+  await assert.rejects(moments.publish(text, { ...options, collection: "0x1", newCollection: "Tides" }), /not both/);
+});
+
+/** A service that takes an upload of two parts, and the storage that takes these; what is told and asked for is kept. */
+function storage(...answers) {
+  const asked = [];
+  const fetch = async (request) => {
+    const { method, url, headers } = request;
+    const body = method === "PUT" ? await request.text() : undefined;
+    asked.push({ call: `${method} ${new URL(url).pathname}`, key: headers.get("x-api-key"), type: headers.get("content-type"), body });
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  return { asked, moments: new Moments({ baseUrl: "https://example.com/api", apiKey: "moments_x", fetch }) };
+}
+
+const BEGUN = {
+  uploadId: "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c",
+  parts: [{ offset: 0, size: 4, url: "https://files.example/1" }, { offset: 4, size: 2, url: "https://files.example/2" }],
+};
+const STORED = { uri: "ipfs://baf", url: "https://files.example/baf", contentType: "text/plain", size: 6 };
+
+test("a lost part is sent again, with nobody's key, and hashing is waited for", async () => {
+  const wait = { status: 202, headers: { "retry-after": "0" } };
+  const busy = { status: 409, headers: { "retry-after": "0" } };
+  const { asked, moments } = storage(
+    Response.json(BEGUN),
+    new TypeError("connection lost"),
+    new Response("", { status: 503 }),
+    new Response(""),
+    new Response(""),
+    Response.json({ uploadId: BEGUN.uploadId, hashed: 3, size: 6 }, wait),
+    new TypeError("connection lost"),
+    Response.json({ status: "error", message: "Another request is completing this upload" }, busy),
+    Response.json(STORED),
+  );
+  const told = [];
+  const onProgress = ({ step, done }) => told.push([step, done]);
+  assert.deepEqual(await moments.upload(new Blob(["abcdef"]), { contentType: "text/plain", onProgress }), STORED);
+  const complete = `POST /api/uploads/${BEGUN.uploadId}/complete`;
+  const part = (number, body) => ({ call: `PUT /${number}`, key: null, type: null, body });
+  assert.deepEqual(asked.slice(1, 5), [part(1, "abcd"), part(1, "abcd"), part(1, "abcd"), part(2, "ef")]);
+  assert.deepEqual(asked.slice(5).map(({ call, key }) => [call, key]), Array(4).fill([complete, "moments_x"]));
+  assert.deepEqual(told, [["sending", 0], ["sending", 4], ["sending", 6], ["hashing", 3]]);
+});
+
+test("a part that the storage refuses is said, and not sent again", async () => {
+  const { asked, moments } = storage(Response.json(BEGUN), new Response("<Error>", { status: 403 }));
+  const refused = await moments.upload(new Blob(["abcdef"])).catch((error) => error);
+  assert.ok(refused instanceof client.MomentsError);
+  assert.equal(refused.message, "The storage refused bytes 0 to 4 with 403: upload the file again");
+  assert.equal(asked.length, 2);
+  const stopped = storage(Response.json(BEGUN), new Response(""));
+  const controller = new AbortController();
+  const onProgress = ({ done }) => done === 4 && controller.abort(new Error("enough"));
+  await assert.rejects(stopped.moments.upload(new Blob(["abcdef"]), { onProgress, signal: controller.signal }), /enough/);
+  assert.equal(stopped.asked.length, 2);
 });
 
 test("a request waits as long as the service asks, and no longer than it may", async () => {

@@ -10,13 +10,19 @@ given = json.loads(sys.argv[1])
 session = botocore.session.get_session()
 cloudformation, ses = (session.create_client(each, region_name=REGION) for each in ("cloudformation", "sesv2"))
 parameters = given["parameters"]
+nodes = json.dumps(given["nodes"])
+if given["is_finished"]:
+    secrets = session.create_client("secretsmanager", region_name=REGION)
+    nodes = secrets.create_secret(Name="nodes", SecretString=nodes)["ARN"]
+if given.get("has_vault"):
+    session.create_client("backup", region_name=parameters["CopyRegion"]).create_backup_vault(BackupVaultName=NAME)
 relay = {
     "FunctionName": f"{NAME}-relay",
     "Runtime": "provided.al2023",
     "Handler": "bootstrap",
     "Role": "arn:aws:iam::000000000000:role/relay",
     "Code": {"ZipFile": "-"},
-    "Environment": {"Variables": {"RPC_URLS": json.dumps(given["nodes"])}},
+    "Environment": {"Variables": {"RPC_URLS": nodes}},
 }
 subscription = {"TopicArn": {"Ref": "AlarmTopic"}, "Protocol": "email", "Endpoint": {"Ref": "AlarmAddress"}}
 template = {
@@ -31,5 +37,7 @@ if given["is_finished"]:
     template["Resources"]["AlarmSubscription"] = {"Type": "AWS::SNS::Subscription", "Properties": subscription}
     ses.create_email_identity(EmailIdentity=parameters["MailSender"])
 listed = [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()]
-cloudformation.create_stack(StackName=NAME, TemplateBody=json.dumps(template), Parameters=listed)
-cloudformation.get_waiter("stack_create_complete").wait(StackName=NAME, WaiterConfig={"Delay": 1})
+data = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
+for stack, template, listed in [(f"{NAME}-data", data, []), (NAME, template, listed)]:
+    cloudformation.create_stack(StackName=stack, TemplateBody=json.dumps(template), Parameters=listed)
+    cloudformation.get_waiter("stack_create_complete").wait(StackName=stack, WaiterConfig={"Delay": 1})

@@ -38,7 +38,8 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
     let stack = Stack::connect();
     let nodes = json!({"8453": [stack.map.rpc["1"], "http://127.0.0.1:9"]});
     let empty_lane = "0x00000000000000000000000000000000000000aa";
-    let parameters = parameters(&[("OperatorLanes", empty_lane), ("OperatorSafe", empty_lane)]);
+    let changed = [("OperatorLanes", empty_lane), ("OperatorSafe", empty_lane), ("CopyRegion", "eu-west-1")];
+    let parameters = parameters(&changed);
     let base = "http://127.0.0.1:9/api";
     let given = json!({"parameters": parameters, "nodes": nodes, "base": base, "is_finished": false});
     let (is_well, told) = doctor("doctor-unfinished", &given).await;
@@ -53,6 +54,7 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
         "node 2 of chain 8453 doesn't answer",
         "lane 1 (0x00000000000000000000000000000000000000aa) has 0.000000 on chain 8453",
         "isn't on chain 8453: run make operator",
+        "the vault moments-staging in eu-west-1 isn't there",
     ] {
         assert!(told.contains(problem), "{problem}\n{told}");
     }
@@ -72,11 +74,23 @@ async fn nothing_is_wrong_with_a_finished_stage() {
     let nodes = json!({"8453": [stack.map.rpc["8453"], stack.map.rpc["8453"]]});
     let given = json!({"parameters": parameters, "nodes": nodes, "base": stack.map.api, "is_finished": true});
     let (_, told) = doctor("doctor-finished", &given).await;
-    for part in ["stack", "alarms", "service", "chains"] {
+    for part in ["stack", "alarms", "copies", "service", "chains"] {
         assert!(told.contains(&format!("{part}: well")), "{part}\n{told}");
     }
     // The local cloud has an account's sandbox and few executions of its own.
     assert!(!told.contains("sender"), "{told}");
+}
+
+#[tokio::test]
+async fn copies_that_are_missing_or_can_be_deleted_are_named() {
+    let parameters = parameters(&[("CopyRegion", "eu-west-1")]);
+    let base = "http://127.0.0.1:9/api";
+    let given = json!({"parameters": parameters, "nodes": {}, "base": base, "is_finished": false, "has_vault": true});
+    let (_, told) = doctor("doctor-copies", &given).await;
+    for problem in ["isn't locked", "has no copy of moments-staging-artists", "has no copy of moments-staging-secrets"]
+    {
+        assert!(told.contains(&format!("the vault moments-staging in eu-west-1 {problem}")), "{problem}\n{told}");
+    }
 }
 
 #[tokio::test]
@@ -87,24 +101,25 @@ async fn what_a_failed_first_deployment_leaves_is_named_and_can_be_deleted() {
     let (can_deploy, told) = run(&cloud, &look).await;
     assert!(can_deploy && told.contains("names: well") && !told.contains("couldn't be checked"), "{told}");
 
-    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py"]).await;
+    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py", "data"]).await;
     assert!(has_failed, "{told}");
     let (can_deploy, told) = run(&cloud, &look).await;
     assert!(!can_deploy, "{told}");
     for problem in [
-        "the stack is ROLLBACK_COMPLETE, which no deployment can follow: run .tools/sam/bin/python local/sam/clean staging",
+        "moments-staging-data is ROLLBACK_COMPLETE, which no deployment can follow: run .tools/sam/bin/python local/sam/clean staging",
         "the table moments-staging-artists is there already",
+        "the table moments-staging-documents is there already",
         "the table moments-staging-secrets is there already",
         "the bucket moments-staging-media-000000000000 is there already",
     ] {
         assert!(told.contains(problem), "{problem}\n{told}");
     }
     let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
-    assert!(is_clean && told.matches("deleted: ").count() == 4, "{told}");
+    assert!(is_clean && told.matches("deleted: ").count() == 5, "{told}");
     let (can_deploy, told) = run(&cloud, &look).await;
     assert!(can_deploy, "{told}");
 
-    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py", "ARTIST#1"]).await;
+    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py", "data", "ARTIST#1"]).await;
     assert!(has_failed, "{told}");
     let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
     assert!(!is_clean && told.contains("kept: the table moments-staging-artists, which isn't empty"), "{told}");
@@ -118,5 +133,27 @@ async fn a_stage_in_use_is_never_deleted() {
     let (is_deployed, told) = run(&cloud, &["tests/doctor/deploy.py", &given.to_string()]).await;
     assert!(is_deployed, "{told}");
     let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
-    assert!(!is_clean && told.contains("moments-staging is CREATE_COMPLETE: nothing is deleted"), "{told}");
+    assert!(!is_clean && !told.contains("deleted"), "{told}");
+    assert!(told.contains("kept: the stack moments-staging, which is CREATE_COMPLETE"), "{told}");
+    assert!(told.contains("kept: the stack moments-staging-data, which is CREATE_COMPLETE"), "{told}");
+}
+
+#[tokio::test]
+async fn data_stays_when_the_code_of_a_first_deployment_failed() {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local("doctor-code-failed")).await.expect("a cloud");
+    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py", "code"]).await;
+    assert!(has_failed, "{told}");
+    let look = ["local/sam/doctor", "staging", "--before-deployment"];
+    let (can_deploy, told) = run(&cloud, &look).await;
+    assert!(!can_deploy && told.contains("moments-staging is ROLLBACK_COMPLETE"), "{told}");
+    assert!(told.contains("names: well"), "{told}");
+
+    let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
+    assert!(is_clean && told.matches("deleted: ").count() == 1, "{told}");
+    assert!(
+        told.contains("deleted: the stack moments-staging\n") && told.contains("kept: the stack moments-staging-data")
+    );
+    let (can_deploy, told) = run(&cloud, &look).await;
+    assert!(can_deploy, "{told}");
 }

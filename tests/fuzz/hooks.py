@@ -36,7 +36,8 @@ RULES = (
     "is not a chain that this service is configured for: see GET /chains",
     "is not a chain that this service builds proposals for",
     "needs an artist, and no collection",
-    "must be an address or a username",
+    'must be an address or a username, which has 3 to 32 letters, digits, "_", "." and "-"',
+    "must be UTF-8, percent-encoded",
     "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
     "must be one of your own wallets",
@@ -44,6 +45,7 @@ RULES = (
     "must have at least 2 recipients",
     "must be somebody else's",
     "is not the username of an artist",
+    "may be somebody else's name in ENS: give the address",
     "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given",
     "must not name a recipient twice",
     "must add up to exactly 100 percent",
@@ -51,6 +53,7 @@ RULES = (
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
     "must not begin with 0x, as addresses do",
+    "is kept for the service: choose another",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
     *(f"over this message; a contract wallet must be deployed on chain {chain}, or bring its deployment along (ERC-6492)" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
@@ -59,19 +62,25 @@ RULES = (
     "must be ETH, USDC, or the contract of one of them on this chain",
     "is required, or token.tokenContent in its place",
     "is required, or collection in its place",
+    "is required, or sender in its place",
+    "is required: a wallet's proof is a message and its signature",
+    "must be to come, within a year: a time in Unix seconds",
+    "must be to come, within 15 months: Unix time in seconds",
+    "must be within a year: Unix time in seconds",
     "must be a comment on this moment",
     "must not be after the sale's end",
     "must not be your own account",
     "must be more than 0",
     "must not be given together with artist",
     "needs a collection",
+    "is of another list: begin without it",
     "is wrong or no longer valid: ask for new codes",
     "is your mail address already",
     "is required: it was mailed to your present address",
     "must not be there with everywhere: that ends all tokens",
     "needs everywhere: true, or it would do nothing",
     "must be a whole number unless unit is main",
-    "must not have more decimals than the currency",
+    "must not have more decimals than the currency: ETH has 18, USDC has 6",
     "must be less than 2^256 in the smallest unit",
     "give unit main if you mean that one, or unit wei if not",
     "is required for a sale in an ERC-20 currency",
@@ -164,7 +173,10 @@ def passed_over(failure, case, response):
         return ["a preview is WebP"]
     if "PositiveData" in type(failure).__name__ and response.status_code == 410:
         return ["a cursor of another log"]
-    if "NegativeData" in type(failure).__name__ and "" in dict(case.query or {}).values():
+    # Proxies and browsers add headers.
+    if "NegativeData" in type(failure).__name__ and "x-schemathesis-unknown-property" in (case.headers or {}):
+        return ["a header that nobody declared"]
+    if "NegativeData" in type(failure).__name__ and is_left_out(case.query):
         return ["an empty parameter is left out"]
     if "PositiveData" not in type(failure).__name__ or response.status_code != 400:
         return []
@@ -173,6 +185,11 @@ def passed_over(failure, case, response):
         return [answer["message"]]
     errors = [(error["field"], error["message"]) for error in answer.get("errors", [])]
     return [f"{field} {message}" for field, message in errors] if all(is_rule(it) for _, it in errors) else []
+
+
+def is_left_out(query):
+    """Whether a parameter is empty: itself, or as a list of nothing or of one empty text."""
+    return any(value in ("", [], [""]) for value in dict(query or {}).values())
 
 
 def is_rule(message):
@@ -198,6 +215,10 @@ def fit_operation(path, body):
         body["chainId"] = GOVERNANCE_CHAIN
     elif path == "/sale":
         body.update(saleStart=0, saleEnd=str(2**64 - 1))
+    elif path == "/moment/allow-list":
+        # Each account once, in a sale to come.
+        body["entries"] = body.get("entries", [])[:1]
+        body.update(saleStart=0, saleEnd=None)
     elif path == "/artists/me" and all(value is None for value in body.values()):
         body["bio"] = "Tides"
     elif path == "/webhooks/{id}" and all(value is None for value in body.values()):

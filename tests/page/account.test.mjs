@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, launch, mailsTo, open, setNumber, settled, show, signIn, stack, unusedEmail } from "./support.mjs";
+import { upload } from "./publisher.mjs";
+import { artistOf, askNode, codesFor, isIn, launch, looksRight, mailsTo, newsMail, open, pictures, setNumber, settled, show, signIn, stack, tokenOf, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -14,9 +15,6 @@ after(() => browser?.close());
 
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const has = (page, text) => page.getByText(text).first().waitFor();
-
-/** The token that the page uses. */
-const tokenOf = (page) => page.requests.map((request) => request.headers().authorization).findLast(Boolean);
 
 test("key is limited as chosen, and shown so", async () => {
   const page = await open(browser);
@@ -45,6 +43,8 @@ test("key is limited as chosen, and shown so", async () => {
   const body = JSON.stringify({ name: "Not allowed", uri: "ipfs://x" });
   const refused = await fetch(`${stack.api}/collections`, { method: "POST", headers: { "x-api-key": key, "content-type": "application/json" }, body });
   assert.equal(refused.status, 403);
+  await page.getByText("Requests with Collector").click();
+  await has(page, "POST /collections · 403: This API key lacks the scope publish");
   assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("400")), []);
   await page.context().close();
 });
@@ -62,7 +62,7 @@ test("money goes to an address that is a day old, after a fresh code where the s
   await has(page, "Money can go there from");
   assert.equal(await page.locator("#out-form").isVisible(), false, "a new address can't be paid");
 
-  const artist = JSON.parse(Buffer.from(tokenOf(page).split(".")[1], "base64url")).sub;
+  const artist = artistOf(page);
   await setNumber("ArtistTable", `PAYOUTS#${artist}`, payee, "added_at", Math.floor(Date.now() / 1000) - 86_400);
   await button(page, "Sign out").click();
   await signIn(page, email);
@@ -113,6 +113,24 @@ test("money goes to an address that is a day old, after a fresh code where the s
   const kinds = await page.locator("#activity-list [data-slot=kind]").allTextContents();
   for (const kind of ["Signed in", "Signed out", "Payout address added", "Payout address removed", "Money sent"]) assert.ok(kinds.includes(kind), kind);
   await page.context().close();
+});
+
+test("a file that nothing shows is deleted, at each width and in both looks", async () => {
+  for (const [width, colorScheme] of [[360, "light"], [768, "dark"], [1440, "light"]]) {
+    const page = await open(browser, { colorScheme, viewport: { width, height: 900 } });
+    await signIn(page);
+    await upload({ token: tokenOf(page).replace("Bearer ", "") }, new URL("../../local/demo/works/twill.png", import.meta.url).pathname);
+    await show(page, "Account");
+    await page.locator("#file-list li", { hasText: "in nothing" }).waitFor();
+    await settled(page);
+    await page.locator("#files").scrollIntoViewIfNeeded();
+    await page.locator("#files").screenshot({ path: `${pictures}/files-${width}-${colorScheme}.png` });
+    await looksRight(page, `files at ${width}`);
+    await page.getByRole("button", { name: /^Delete image\/png/ }).click();
+    await button(page, "Delete it").click();
+    await page.locator("#files .when-empty").waitFor();
+    await page.context().close();
+  }
 });
 
 test("signing out ends the token, and everywhere ends them all", async () => {
@@ -185,6 +203,37 @@ test("another mail address is proved by two codes, and stopped by the present on
   await page.locator("#mail-now", { hasText: email }).waitFor();
   assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("400")), []);
   await page.context().close();
+});
+
+test("mails of collects and comments are chosen, and their link stops them without a sign-in", async () => {
+  const page = await open(browser);
+  const email = await signIn(page);
+  await show(page, "Account");
+  const choice = page.getByLabel("Mails of collects and comments");
+  assert.equal(await choice.inputValue(), "daily");
+  await choice.selectOption("As it happens");
+  await has(page, "Saved.");
+  const link = (await newsMail(page, email)).BodyText.match(/https?:\S+#unsubscribe=\S+/)[0];
+
+  const visitor = await open(browser);
+  await visitor.goto(link.replace(/\.[^.]+$/, `.${crypto.randomUUID()}`));
+  await button(visitor, "Stop these mails").click();
+  await has(visitor, "No mails have this link");
+  await visitor.goto("about:blank");
+  await visitor.goto(link);
+  assert.equal(new URL(visitor.url()).hash, "", "the secret stays in no history");
+  await button(visitor, "Stop these mails").click();
+  await has(visitor, "They are stopped");
+  await button(visitor, "Sign in and choose how often").click();
+  await visitor.locator("#email-form").waitFor();
+
+  await page.reload();
+  await isIn(page);
+  await show(page, "Account");
+  await settled(page);
+  assert.equal(await choice.inputValue(), "none");
+  assert.deepEqual([...page.consoleErrors, ...visitor.consoleErrors].filter((error) => !error.includes("404")), []);
+  for (const one of [page, visitor]) await one.context().close();
 });
 
 test("data is downloaded, and an account that is to be deleted is kept by signing in", async () => {

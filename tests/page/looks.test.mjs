@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { answer, askForCode, codesFor, giveWallet, launch, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, unusedEmail } from "./support.mjs";
+import { answer, askForCode, codesFor, giveWallet, launch, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail } from "./support.mjs";
 
 /** An unlocked account that no other test connects. */
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -65,6 +65,7 @@ async function walk(options) {
   assert.ok((await shifts.evaluate((seen) => seen.reduce((sum, value) => sum + value, 0))) < 0.1, "the page jumped");
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "stats", someStats());
   await answer(page, "notifications", someNotifications("0x"));
   await signIn(page);
   await show(page, "Account");
@@ -88,6 +89,7 @@ async function walk(options) {
   await page.getByLabel("Another address").fill("0x");
   await page.getByRole("button", { name: "Add address" }).click();
   await page.locator("#payout-address-note .error").waitFor();
+  await page.getByText("Add money").click();
   await page.getByLabel("Another address").fill(`0x${"a".repeat(40)}`);
   await page.getByRole("button", { name: "Add address" }).click();
   await page.locator("#payout-list li").waitFor();

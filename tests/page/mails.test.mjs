@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, looksRight, mailsTo, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
+import { launch, looksRight, mailsTo, newsMail, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
 
 let browser, mails;
 before(async () => {
@@ -17,9 +17,9 @@ before(async () => {
   await page.getByLabel("Name of a new key").fill("<b>Gallery</b>");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Your new key" }).waitFor();
-  await page.context().close();
   const [code, notice] = await mailsTo(email);
-  mails = { code, notice };
+  mails = { code, notice, news: await newsMail(page, email) };
+  await page.context().close();
 });
 after(() => browser?.close());
 
@@ -36,7 +36,7 @@ for (const colorScheme of ["light", "dark"]) {
         await looksRight(page, `mail ${name} at ${width}`);
         assert.deepEqual(loaded, [], "a mail that loads something tells who reads it");
         const shown = (await page.locator("body").innerText()).replace(/\s+/g, " ");
-        const words = mail.BodyText.split(/\n+/).filter((line) => line && !line.startsWith("http"));
+        const words = mail.BodyText.split(/[\r\n]+/).filter((line) => line && !line.startsWith("http"));
         for (const word of words.flatMap((line) => line.split(/: (?=\S+$)/))) assert.ok(shown.includes(word.replace(/ \d{6}$/, "")), `${word} in ${shown}`);
         assert.equal(await page.locator("b").count(), 0);
         await context.close();

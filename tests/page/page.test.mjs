@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { address, answer, askForCode, codesFor, elsewhere, giveWallet, isIn, launch, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, stack, unusedEmail } from "./support.mjs";
+import { address, answer, askForCode, askNode, codesFor, elsewhere, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail } from "./support.mjs";
 
 /** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
@@ -115,7 +115,7 @@ test("profile is stored as typed, and errors are shown at their fields", async (
   await show(other, "Account");
   await other.getByLabel("Username").fill(name.toUpperCase());
   await button(other, "Save profile").click();
-  await has(other, "The username is taken");
+  await has(other, "or one that looks like it, is taken");
   assert.equal(await page.getByLabel("Bio").inputValue(), MARKUP);
   assert.notEqual(await page.title(), "taken");
   await page.context().close();
@@ -212,9 +212,10 @@ test("link in the mail signs in on another device, once, and makes the device kn
   await button(page, "Sign in").click();
   await isIn(page);
   await has(page, email);
-  const [cookie] = await page.context().cookies(address);
+  const cookie = (await page.context().cookies(address)).find(({ name }) => name !== "moments-session");
   assert.deepEqual([cookie.name, cookie.path, cookie.sameSite, cookie.secure], ["moments_device", "/api/manage", "Strict", true]);
-  assert.equal((await page.context().cookies(`${stack.api}/timeline`)).length, 0, "the API gets the cookie");
+  const sent = (await page.context().cookies(`${stack.api}/timeline`)).map(({ name }) => name);
+  assert.deepEqual(sent, ["moments-session"], "the API gets the device's cookie");
 
   // The device is listed, sent with the next code, and forgotten.
   await button(page, "Sign out", { exact: true }).click();
@@ -305,6 +306,38 @@ test("notifications and balances are shown, and notifications are marked as view
   await page.context().close();
 });
 
+test("money is added from anywhere, and its arrival is seen", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  await show(page, "Money");
+  await has(page, "Nothing was collected yet.");
+  await page.getByText("Add money").click();
+  const code = page.getByAltText("QR code to send ETH");
+  await page.waitForFunction((image) => image.naturalWidth > 0, await code.elementHandle());
+  assert.equal(await code.locator("..").getAttribute("href"), `ethereum:${account}@8453`);
+  await has(page, "Waiting for it");
+  await looksRight(page, "adding money");
+  await askNode("anvil_setBalance", [account, "0x6f05b59d3b20000"]);
+  await has(page, "0.5 ETH arrived.");
+  await page.locator("#balance-list").getByText("0.5", { exact: true }).waitFor();
+  assert.deepEqual(page.consoleErrors, []);
+  await page.context().close();
+});
+
+test("a chart shows each of the last 30 days", async () => {
+  const page = await open(browser);
+  await answer(page, "stats", someStats());
+  await signIn(page);
+  await show(page, "Money");
+  const chart = page.getByRole("img", { name: /^5 collected in 30 days, most on .*: 4$/ });
+  await chart.waitFor();
+  assert.deepEqual([await chart.locator("rect").count(), await chart.locator(".bar-of-day").count()], [30, 2]);
+  await page.locator("#stats-list").getByText("0.25 ETH and 12.5 USDC").waitFor();
+  await looksRight(page, "the chart");
+  await page.context().close();
+});
+
 test("being offline, service failures and ended sessions are shown, and failed parts can be retried", async () => {
   const page = await open(browser);
   await page.context().setOffline(true);
@@ -352,7 +385,7 @@ test("being offline, service failures and ended sessions are shown, and failed p
   await page.context().close();
 });
 
-test("the token's expiry and leaving the page sign out", async () => {
+test("the token's expiry signs out, and a page that was left or dropped goes on", async () => {
   const page = await open(browser);
   await page.clock.install();
   await signIn(page);
@@ -361,11 +394,25 @@ test("the token's expiry and leaving the page sign out", async () => {
   await page.context().close();
 
   const left = await open(browser);
-  await signIn(left);
-  await left.goto(`${stack.api}/manage/icon.svg`);
-  await left.goBack();
+  const email = await signIn(left);
+  const account = await left.locator("#self-address").textContent();
+  for (const again of [() => left.goto(`${stack.api}/manage/icon.svg`).then(() => left.goBack()), () => left.reload()]) {
+    await again();
+    await isIn(left);
+    assert.equal(await left.locator("#self-address").textContent(), account);
+    assert.equal(await left.locator("#self-email").textContent(), email);
+  }
+  const [cookie] = (await left.context().cookies()).filter(({ name }) => name === "moments-session");
+  assert.deepEqual([cookie.httpOnly, cookie.secure, cookie.sameSite, cookie.path], [true, true, "Strict", "/api"]);
+  // It saves, too, and signing out ends it.
+  await show(left, "Programs");
+  await button(left, "Create key").click();
+  await left.getByRole("heading", { name: "Your new key" }).waitFor();
+  await button(left, "Sign out").click();
   await button(left, "Send me a code").waitFor();
-  assert.equal(await left.locator("#self-address").textContent(), "");
+  await left.reload();
+  await button(left, "Send me a code").waitFor();
+  assert.deepEqual((await left.context().cookies()).filter(({ name }) => name === "moments-session"), []);
   await left.context().close();
 });
 
@@ -427,7 +474,7 @@ test("page is small, makes no cross-origin request and has a strict content secu
   const response = await fetch(address);
   const policy = response.headers.get("content-security-policy");
   for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) assert.ok(policy.includes(rule), rule);
-  assert.ok(!/unsafe|\*|https?:/.test(policy.replaceAll(stack.aws, "")), policy);
+  assert.ok(!/unsafe|\*|https?:/.test(policy.replaceAll(stack.aws, "").replaceAll(stack.files, "")), policy);
   assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
   const html = await response.text();
   assert.ok(!/<script(?![^>]* src=)|<style| style=| on[a-z]+=/.test(html), "the page has inline code that its policy forbids");

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { crc32, deflateSync } from "node:zlib";
+import { png } from "./png.mjs";
+import { newArtist } from "./publisher.mjs";
 import { elsewhere, found, launch, looksRight, open, pictures, show, signIn, stack } from "./support.mjs";
 
 let browser;
@@ -19,17 +20,7 @@ const button = (page, name) => page.getByRole("button", { name, exact: true });
 const read = async (path) => (await fetch(`${stack.api}/${path}`)).json();
 
 /** A PNG of noise, 64 × 64, that nobody else has. */
-function picture() {
-  const chunk = (kind, content) => {
-    const [length, sum, body] = [Buffer.alloc(4), Buffer.alloc(4), Buffer.concat([Buffer.from(kind), content])];
-    length.writeUInt32BE(content.length);
-    sum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, sum]);
-  };
-  const header = Buffer.from([0, 0, 0, 64, 0, 0, 0, 64, 8, 0, 0, 0, 0]);
-  const rows = Buffer.concat(Array.from({ length: 64 }, () => Buffer.concat([Buffer.alloc(1), randomBytes(64)])));
-  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
-}
+const picture = () => png(64, 64, 1, () => randomBytes(64));
 
 /** A film of a second, as the browser records it. */
 async function film() {
@@ -76,6 +67,10 @@ test("picture is published at a price, shown from its CID and on the timeline", 
   await page.getByLabel("Price", { exact: true }).fill("0,05");
   await page.getByLabel("Copies").fill("7");
   await page.getByLabel("Name of the new collection").fill("Weather diary");
+  await page.waitForFunction(() => document.querySelector("#preview-list img")?.naturalWidth === 64);
+  assert.equal((await page.locator("#preview").innerText()).replaceAll(/\n+/g, "\n"), "How it will look\nFog <b>\n0,05 ETH · 7 copies\nIt came in at four.");
+  await page.screenshot({ path: `${pictures}/preview-360-dark.png`, fullPage: true });
+  await looksRight(page, "preview");
   await button(page, "Publish").click();
   await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
   const shown = page.locator("#published-picture");
@@ -134,6 +129,49 @@ test("film is stored although the connection breaks, and plays", async () => {
   assert.deepEqual(played, [96, true]);
   const moment = await onTimeline(page);
   assert.equal(moment.metadata.content.mime, "video/webm");
+  await page.context().close();
+});
+
+test("film has a poster, says what it shows, is sold later and pays two", async () => {
+  const page = await open(browser, { viewport: { width: 360, height: 740 }, reducedMotion: "reduce" });
+  await signIn(page);
+  const self = await page.locator("#self-address").textContent();
+  const other = await newArtist(`paid-${crypto.randomUUID().slice(0, 8)}`);
+  await show(page, "Publish");
+  assert.equal(await page.getByLabel("Poster or cover").isVisible(), false);
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "loop.webm", mimeType: "video/webm", buffer: await film() });
+  await page.getByLabel("Name", { exact: true }).fill("Loop at night");
+  await page.getByText("More: what it shows").click();
+  await page.getByLabel("What it shows").fill("Colours <i>change");
+  const poster = picture();
+  await page.getByLabel("Poster or cover").setInputFiles({ name: "poster.png", mimeType: "image/png", buffer: poster });
+  await page.getByLabel("Opens", { exact: true }).fill("2030-01-02T10:00");
+  await page.getByLabel("Closes", { exact: true }).fill("2030-01-01T10:00");
+  await page.getByLabel("Royalty on resale").fill("2.5");
+  await page.getByLabel("Paid to").fill(`${other.username} 60\n${self} 40 %`);
+  await page.screenshot({ path: `${pictures}/publish-more-360-light.png`, fullPage: true });
+  await looksRight(page, "more of a moment");
+  await page.getByText("More: what it shows").click();
+  await button(page, "Publish").click();
+  await page.locator("#closes-note .error", { hasText: "Must be later than it opens" }).waitFor();
+  await page.getByLabel("Closes", { exact: true }).fill("2030-02-01T10:00");
+  await button(page, "Publish").click();
+  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 60_000 });
+
+  const moment = await onTimeline(page);
+  assert.equal(moment.metadata.alt, "Colours <i>change");
+  assert.equal(moment.royalty.bps, 250);
+  assert.equal(moment.metadata.content.mime, "video/webm");
+  const stored = await fetch(`${stack.api}/ipfs/${moment.metadata.image.slice("ipfs://".length)}`);
+  assert.deepEqual(Buffer.from(await stored.arrayBuffer()), poster);
+  assert.deepEqual([moment.sale.saleStart, moment.sale.saleEnd], ["2030-01-02T10:00Z", "2030-02-01T10:00Z"].map((time) => String(Date.parse(time) / 1000)));
+  const { recipients } = await read(`splits/eip155:8453/${moment.sale.fundsRecipient}`);
+  const shares = Object.fromEntries(recipients.map(({ artist_address, percent_allocation }) => [artist_address, Number(percent_allocation)]));
+  assert.deepEqual(shares, { [other.account.toLowerCase()]: 60, [self]: 40 });
+  const visitor = await browser.newPage();
+  await visitor.goto(moment.page);
+  await visitor.getByLabel("Colours <i>change").waitFor();
+  await visitor.close();
   await page.context().close();
 });
 

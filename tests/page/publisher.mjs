@@ -42,8 +42,8 @@ export async function upload(artist, file) {
 
 /** Publishes works of one new collection, and returns their moments as answers show them, with previews. */
 export async function publish(artist, name, works) {
-  const sale = (price) => ({ type: "fixedPrice", pricePerToken: String(price ?? 0), saleStart: 0, saleEnd: "18446744073709551615" });
-  const token = ({ metadata, price }) => ({ metadata, salesConfig: sale(price) });
+  const sale = (price, start) => ({ type: "fixedPrice", pricePerToken: String(price ?? 0), saleStart: start ?? 0, saleEnd: "18446744073709551615" });
+  const token = ({ metadata, price, start }) => ({ metadata, salesConfig: sale(price, start) });
   const body = { contract: { name, uri: "ipfs://bafybeidemofirstlight/collection.json" }, tokens: works.map(token) };
   const { contractAddress } = await send(artist, "POST", "moment/create-batch", body);
   const read = async (tokenId) => {

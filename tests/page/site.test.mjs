@@ -75,11 +75,14 @@ async function visit(path, options = {}) {
     if (response.request().resourceType() === "image") bytes.image += (await response.body().catch(() => "")).length;
   });
   await page.addInitScript(() => {
-    window.shifted = 0;
+    window.shifts = [];
     // The browser's own controls of a player move within it.
     const isOfControls = ({ node }) => !node || node instanceof HTMLMediaElement;
     const counts = (entry) => !entry.hadRecentInput && !entry.sources.every(isOfControls);
-    new PerformanceObserver((list) => { for (const entry of list.getEntries().filter(counts)) window.shifted += entry.value; }).observe({ type: "layout-shift", buffered: true });
+    const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+    const words = ({ node, previousRect, currentRect }) => `${node?.outerHTML?.slice(0, 200) ?? node?.nodeValue}: ${place(previousRect)} → ${place(currentRect)}`;
+    const tell = ({ startTime, sources }) => `${Math.round(startTime)} ms: ${sources.map(words).join("; ")}`;
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter(counts).map(tell))).observe({ type: "layout-shift", buffered: true });
   });
   await page.goto(host + path, { waitUntil: "load" });
   return Object.assign(page, { errors, bytes });
@@ -105,7 +108,7 @@ for (const colorScheme of ["light", "dark"]) {
         await seeAll(page);
         await page.screenshot({ path: `${pictures}/site-${name}-${width}-${colorScheme}.png`, fullPage: true });
         await looksRight(page, `${name} at ${width}`);
-        assert.equal(await page.evaluate(() => window.shifted), 0, `${name} at ${width} jumps`);
+        assert.deepEqual(await page.evaluate(() => window.shifts), [], `${name} at ${width} jumps`);
         const broken = await page.evaluate(() => [...document.images].filter(({ naturalWidth }) => !naturalWidth).map(({ src }) => src));
         assert.deepEqual(broken, [], name);
         if (name !== "missing") assert.deepEqual(page.errors, [], name);
@@ -114,6 +117,18 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
+
+test("a picture that isn't measured yet has its place", async () => {
+  const page = await visit("/");
+  const [width, height] = await page.evaluate(() => {
+    const picture = document.createElement("img");
+    document.querySelector(".cover .picture").replaceChildren(picture);
+    const box = picture.getBoundingClientRect();
+    return [box.width, box.height];
+  });
+  assert.ok(width > 100 && width === height, `${width} × ${height}`);
+  await page.context().close();
+});
 
 test("pages are light, and valid HTML", async () => {
   const validator = new HtmlValidate({ extends: ["html-validate:standard"], rules: { "no-inline-style": "off" } });
@@ -280,6 +295,17 @@ test("a visitor reports a moment, a collection and an artist", async () => {
   }
 });
 
+test("a visitor without scripts reports a moment, and is answered with a page", async () => {
+  const page = await visit(places().moment, { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  await page.getByText("Report", { exact: true }).click();
+  await page.getByLabel("What is wrong with it?").selectOption("copyright");
+  await page.getByRole("button", { name: "Send the report" }).click();
+  await page.getByRole("heading", { name: "Thank you" }).waitFor();
+  assert.equal(page.url(), `${stack.api}/reports`);
+  await page.screenshot({ path: `${pictures}/site-reported-390-light.png` });
+  await page.context().close();
+});
+
 /** A wallet in the page: what it is asked goes to the node, which signs for the account. */
 async function injectWallet(page, account, { batches }) {
   const asked = [];
@@ -344,19 +370,22 @@ test("a visitor collects by mail, on a telephone", async () => {
   await page.getByRole("button", { name: "Sign in" }).click();
   const order = page.getByRole("button", { name: /^Collect: / });
   await order.waitFor();
-  // An empty account is told what is missing.
+  // An empty account is told what is missing, and where to send it.
   await order.click();
-  await page.locator(".note", { hasText: /\w{3}/ }).waitFor();
+  const account = await page.locator(".collect code").textContent();
+  const code = page.getByAltText("QR code of the payment");
+  await page.waitForFunction((image) => image.naturalWidth > 0, await code.elementHandle());
+  await page.getByText(/^Your account lacks 0\.\d+ ETH/).waitFor();
   await page.screenshot({ path: `${pictures}/site-collect-390-light.png`, fullPage: true });
   await looksRight(page, "collect");
-  const account = await page.locator(".collect code").textContent();
-  await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
-  await found(async () => {
-    if (await page.getByText("It is yours.").isVisible()) return true;
-    // It may be busy with the order before, or be done with it.
-    if (await order.isVisible()) await order.click({ timeout: 2_000 }).catch(() => {});
-    await page.waitForTimeout(500);
-  }, "the moment");
+  const [, missing] = /^ethereum:0x[0-9a-f]{40}@8453\?value=(\d+)$/.exec(await page.getByRole("link", { name: "Open in a wallet" }).getAttribute("href"));
+  assert.ok((await (await fetch(await code.getAttribute("src"))).text()).includes(`ethereum:${account}@8453?value=${missing}`));
+  // Exactly what is missing is enough.
+  await askNode("anvil_setBalance", [account, `0x${BigInt(missing).toString(16)}`]);
+  await page.getByText(/ETH arrived\.$/).waitFor();
+  assert.equal(await code.isVisible(), false);
+  await order.click();
+  await found(async () => page.getByText("It is yours.").isVisible(), "the moment");
   await page.context().close();
 });
 

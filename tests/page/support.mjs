@@ -107,11 +107,17 @@ export async function looksRight(page, state) {
   assert.deepEqual(found, [], state);
 }
 
-/** The page's requests to other origins than the service's own and its bucket's. */
+/** The page's requests to other origins than the service's own, its bucket's and its files'. */
 export const elsewhere = (page) => {
-  const own = [new URL(stack.api).origin, stack.aws];
+  const own = [new URL(stack.api).origin, stack.aws, stack.files];
   return page.requests.map((request) => request.url()).filter((url) => !/^(data|blob|about):/.test(url) && !own.includes(new URL(url).origin));
 };
+
+/** The token that a page uses. */
+export const tokenOf = (page) => page.requests.map((request) => request.headers().authorization).findLast(Boolean);
+
+/** Id of the artist who is signed in on a page. */
+export const artistOf = (page) => JSON.parse(Buffer.from(tokenOf(page).split(".")[1], "base64url").toString()).sub;
 
 /** Polls `find` for up to 30 seconds until it returns something. */
 export async function found(find, what) {
@@ -128,25 +134,43 @@ export function answer(page, path, body, status = 200) {
   return page.route((url) => url.pathname === `/api/${path}`, (route) => route.fulfill({ status, json: body }));
 }
 
-/** Sets one numeric field of a row. */
-export async function setNumber(table, pk, sk, field, value) {
+async function askDatabase(operation, request) {
   const response = await fetch(stack.dynamodb, {
     method: "POST",
     headers: {
       "content-type": "application/x-amz-json-1.0",
-      "x-amz-target": "DynamoDB_20120810.UpdateItem",
+      "x-amz-target": `DynamoDB_20120810.${operation}`,
       "x-amz-date": "20260101T000000Z",
       authorization: "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0",
     },
-    body: JSON.stringify({
-      TableName: table,
-      Key: { pk: { S: pk }, sk: { S: sk } },
-      UpdateExpression: "SET #field = :value",
-      ExpressionAttributeNames: { "#field": field },
-      ExpressionAttributeValues: { ":value": { N: String(value) } },
-    }),
+    body: JSON.stringify(request),
   });
   if (!response.ok) throw new Error(`DynamoDB: ${await response.text()}`);
+}
+
+/** Sets one numeric field of a row. */
+export const setNumber = (table, pk, sk, field, value) => askDatabase("UpdateItem", {
+  TableName: table,
+  Key: { pk: { S: pk }, sk: { S: sk } },
+  UpdateExpression: "SET #field = :value",
+  ExpressionAttributeNames: { "#field": field },
+  ExpressionAttributeValues: { ":value": { N: String(value) } },
+});
+
+/** Has the artist who is signed in on a page be mailed of two comments on a work of the demo, and returns the mail. */
+export async function newsMail(page, email) {
+  const artist = artistOf(page);
+  const [{ address }] = stack.demo.collections;
+  const end = String(Math.round(Date.now() / 1000) + 3600);
+  const news = { chain_id: { N: "8453" }, collection: { S: address }, token_id: { S: "1" }, expires_at: { N: end } };
+  const put = (pk, sk, fields) => askDatabase("PutItem", { TableName: "ArtistTable", Item: { pk: { S: pk }, sk: { S: sk }, ...fields } });
+  for (const event of [crypto.randomUUID(), crypto.randomUUID()]) await put(`NEWS#${artist}`, event, { event: { S: event }, ...news });
+  await put("NEWS_DUE", `000000000001#${artist}`, { due: { N: "1" }, artist_id: { S: artist } });
+  const event = readFileSync(join(root, "events/mail-news.json"), "utf8");
+  return found(async () => {
+    await fetch(`${stack.lambda}/2015-03-31/functions/mail-news/invocations`, { method: "POST", body: event });
+    return (await mailsTo(email)).find((mail) => mail.BodyText.includes("#unsubscribe="));
+  }, "the mail");
 }
 
 /** Calls a method of the default chain's node. */
@@ -188,11 +212,21 @@ export const someNotifications = (address) => ({
 
 export const someBalances = (address) => ({
   address,
+  chainId: 8453,
+  onRamp: null,
   balances: [
     { symbol: "ETH", currency: "0x0000000000000000000000000000000000000000", amount: "41250000000000000", decimals: 18 },
     { symbol: "USDC", currency: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", amount: "128500000", decimals: 6 },
-  ],
+  ].map((balance) => ({ ...balance, depositUri: `ethereum:${address}@8453`, depositCode: "manage/icon.svg" })),
 });
+
+/** Statistics of a month in which something was collected on the oldest day and two days ago. */
+export function someStats() {
+  const today = Math.floor(Date.now() / 86_400_000) * 86_400;
+  const counts = { created_count: 0, collector_count: 3, token_count: "5", eth_earned: "0.25", usdc_earned: "12.5", referred_count: 1, referral_count: 0, referral_eth: "0", referral_usdc: "0" };
+  const days = [[29, 1], [2, 4]].map(([back, collected_count]) => ({ ...counts, day: today - back * 86_400, collected_count }));
+  return { ...counts, since: today - 29 * 86_400, collected_count: 5, days };
+}
 
 function notification(number, username, amount, viewed, artist, currency = "0x0000000000000000000000000000000000000000") {
   const time = `2026-11-${20 - number}T09:30:00+00:00`;

@@ -1,7 +1,8 @@
 """Deploys the versions of the arguments to the stage staging of AWS_ENDPOINT_URL, one after another, as local/sam/deploy
 does: each has a parameter of its own. Prints the stack's parameters.
 
-usage: deploy.py <base URL> <version>…, or deploy.py --show
+usage: deploy.py <base URL> <version>…, or deploy.py --show; deploy.py --settle <version> <former version>, which first lets an
+alarm go off after the deployment and another have been on before it
 """
 
 import json
@@ -48,6 +49,24 @@ def deploy(base, *names):
         versions.roll_back(Account("staging"), version)
 
 
-if sys.argv[1] != "--show":
+def settle(version, former):
+    account, watch = Account("staging"), session.create_client("cloudwatch", region_name="us-east-1")
+
+    def let_go_off(name):
+        alarm = {"AlarmName": f"moments-staging-{name}", "Namespace": "x", "MetricName": "x", "Period": 60, "Statistic": "Sum",
+                 "EvaluationPeriods": 1, "Threshold": 1, "ComparisonOperator": "GreaterThanThreshold"}
+        watch.put_metric_alarm(**alarm)
+        watch.set_alarm_state(AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="a test")
+
+    let_go_off("failed-writes")
+    before = versions.alarms(account)
+    print(versions.settle(account, version, former, before, 0))
+    let_go_off("server-errors")
+    print(versions.settle(account, version, former, before, 600))
+
+
+if sys.argv[1] == "--settle":
+    settle(*sys.argv[2:])
+elif sys.argv[1] != "--show":
     deploy(*sys.argv[1:])
 print(json.dumps(Account("staging").known))

@@ -31,6 +31,23 @@ async fn an_earlier_version_comes_back_and_is_asked_a_few_requests() {
 }
 
 #[tokio::test]
+async fn an_alarm_that_goes_off_after_a_deployment_takes_it_back() {
+    let (stack, paths) = (Stack::connect(), Paths::of_checkout());
+    let (cloud, _process) = cloud::start(&paths, &paths.local("watched")).await.expect("a cloud");
+    let (is_deployed, told) = run(&cloud, &["tests/rollback/deploy.py", &stack.map.api, "first", "second"]).await;
+    assert!(is_deployed, "{told}");
+    let (_, told) = run(&cloud, &["tests/rollback/deploy.py", "--settle", "second", "first"]).await;
+    let mut lines = told.lines();
+    let well = [lines.next(), lines.next()];
+    assert_eq!(well, [Some("moments-staging: version second"), Some("True")], "one that was on before\n{told}");
+    assert!(told.contains("the alarm moments-staging-server-errors went off"), "{told}");
+    assert!(told.contains("back at version first") && !told.contains("failed-writes"), "{told}");
+    let (_, told) = run(&cloud, &["tests/rollback/deploy.py", "--show"]).await;
+    let parameters: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(parameters["Version"], "first");
+}
+
+#[tokio::test]
 async fn a_stage_that_answers_nothing_fails_the_requests() {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local("smoke")).await.expect("a cloud");

@@ -90,6 +90,20 @@ impl Stage {
 }
 
 #[tokio::test]
+async fn what_the_data_has_anew_is_handed_over_without_a_deployment_of_the_code() {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local("handed-over")).await.expect("a cloud");
+    let stage = Stage { cloud };
+    stage.deploy(&["First"]).await;
+    stage.set_parameters().await;
+    let told = stage.deploy(&["--data-alone", "Second"]).await;
+    assert_eq!(told["before"]["TokenKey"], told["before"]["TokenSigningKey"]);
+    assert_eq!(stage.set_parameters().await, ["TokenPublicKeys", "TokenKey TokenSigningKey TokenPublicKeys"]);
+    let told = stage.deploy(&["--data-alone", "Second"]).await;
+    assert_eq!(told["before"]["TokenKey"], told["ids"]["Second"]);
+}
+
+#[tokio::test]
 async fn every_function_knows_a_key_before_the_first_token_is_signed_with_it() {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local("rotated-keys")).await.expect("a cloud");

@@ -1,12 +1,12 @@
-//! `docs/configuration.md` has the template's parameters, in the template's groups, and the variables that functions read.
+//! `docs/configuration.md` has the parameters of both stacks, in the template's groups, and the variables that functions read.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::{BTreeMap, BTreeSet};
 
-use local::paths::Paths;
 use serde_norway::Value;
 use shared::config::{Variable, variables};
-use template::{Function, Template};
+use template::Function;
 
+use crate::checkout::{read, template};
 use crate::tables;
 
 /// What a cell says for none.
@@ -20,15 +20,14 @@ const OF_LAMBDA: &str = "AWS_";
 
 #[test]
 fn the_document_shows_the_parameters_and_variables() {
-    let (text, functions) = (read("template.yaml"), template().functions().expect("functions"));
-    let document: Value = serde_norway::from_str(&text).expect("YAML");
+    let (settings, functions) = (settings(), template().functions().expect("functions"));
     let mut written = String::new();
-    for group in groups(&document) {
-        written += &format!("\n## {}\n\n", words(&group["Label"]["default"]));
+    for (label, names) in groups() {
+        written += &format!("\n## {label}\n\n");
         written += &tables::row(["parameter", "default", "variable", "functions", "meaning"]);
         written += &tables::row(["---"; 5]);
-        for name in group["Parameters"].as_sequence().into_iter().flatten().map(words) {
-            let parameter = &document["Parameters"][name.as_str()];
+        for name in names {
+            let parameter = &settings[&name];
             let (variable, readers) = carrying(&functions, &name);
             let default = match &parameter["Default"] {
                 Value::Null => NONE.to_owned(),
@@ -55,14 +54,12 @@ fn the_document_shows_the_parameters_and_variables() {
 
 #[test]
 fn every_parameter_is_in_one_group_and_described() {
-    let document: Value = serde_norway::from_str(&read("template.yaml")).expect("YAML");
-    let parameters = document["Parameters"].as_mapping().expect("parameters");
-    let grouped = groups(&document).into_iter().flat_map(|group| group["Parameters"].as_sequence().cloned());
-    let grouped: Vec<_> = grouped.flatten().map(|name| words(&name)).collect();
-    let names: BTreeSet<_> = parameters.keys().map(words).collect();
+    let settings = settings();
+    let grouped: Vec<_> = groups().into_iter().flat_map(|(_, names)| names).collect();
+    let names: BTreeSet<_> = settings.keys().cloned().collect();
     assert_eq!(grouped.len(), names.len(), "a parameter is in two groups, or in none");
     assert_eq!(grouped.into_iter().collect::<BTreeSet<_>>(), names);
-    for (name, parameter) in parameters {
+    for (name, parameter) in settings {
         assert!(!words(&parameter["Description"]).is_empty(), "{name:?} has no description");
     }
 }
@@ -86,18 +83,36 @@ fn the_template_sets_the_variables_that_the_code_reads_with_the_same_defaults() 
     }
 }
 
-fn read(path: &str) -> String {
-    let path = Paths::of_checkout().root().join(path);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn stacks() -> [Value; 2] {
+    ["data.yaml", "template.yaml"].map(|file| serde_norway::from_str(&read(file)).expect("YAML"))
 }
 
-fn template() -> Template {
-    read("template.yaml").parse().expect("a template")
+/// The parameters of both stacks, by name, without those that one hands over to the other.
+fn settings() -> BTreeMap<String, Value> {
+    let stacks = stacks();
+    let parameters = stacks.iter().flat_map(|stack| stack["Parameters"].as_mapping().expect("parameters"));
+    let outputs = stacks[0]["Outputs"].as_mapping().expect("outputs");
+    let set = parameters.filter(|(name, _)| !outputs.contains_key(name));
+    set.map(|(name, parameter)| (words(name), parameter.clone())).collect()
 }
 
-fn groups(document: &Value) -> Vec<Value> {
-    let groups = &document["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"];
-    groups.as_sequence().expect("groups of parameters").clone()
+/// The groups' labels and parameters; groups of both stacks with one label are one.
+fn groups() -> Vec<(String, Vec<String>)> {
+    let groups = stacks().map(|stack| {
+        let groups = &stack["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"];
+        let group = |group: &Value| {
+            let names = group["Parameters"].as_sequence().expect("parameters").iter().map(words).collect::<Vec<_>>();
+            (words(&group["Label"]["default"]), names)
+        };
+        groups.as_sequence().expect("groups of parameters").iter().map(group).collect::<Vec<_>>()
+    });
+    let [of_data, mut groups] = groups;
+    for (label, names) in of_data {
+        let (_, others) = groups.iter_mut().find(|(other, _)| *other == label).expect("a label of template.yaml");
+        others.retain(|name| !names.contains(name));
+        others.splice(..0, names);
+    }
+    groups
 }
 
 fn words(value: &Value) -> String {
@@ -126,9 +141,7 @@ fn is_carried(functions: &[Function], parameter: &str, variable: &str) -> bool {
 
 /// The parameters in a variable's values.
 fn parameters_of(functions: &[Function], variable: &str) -> BTreeSet<String> {
-    let document: Value = serde_norway::from_str(&read("template.yaml")).expect("YAML");
-    let parameters = document["Parameters"].as_mapping().expect("parameters").keys().map(words);
-    parameters.filter(|parameter| is_carried(functions, parameter, variable)).collect()
+    settings().into_keys().filter(|parameter| is_carried(functions, parameter, variable)).collect()
 }
 
 /// Whether a value refers to a parameter.

@@ -1,34 +1,33 @@
 //! `docs/data-model.md` has the rows that the store declares, with who may write and read them by the functions' roles.
 
-use std::fs;
-
-use local::paths::Paths;
 use shared::store::{
-    artist, chain,
+    artist, chain, document,
     engine::{INDEX, Row, STRUCTURES, Section},
     secret,
 };
-use template::{Function, Template, resolve_all};
+use template::{Function, resolve_all};
 
+use crate::checkout::{self, template};
 use crate::tables;
 
 /// The content of an empty cell.
 const NONE: &str = "—";
 
 /// Functions that a cell names; further ones are counted.
-const NAMED: usize = 5;
+const NAMED: usize = 3;
 
 const WRITE_ACTIONS: [&str; 4] =
     ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"];
 const READ_ACTIONS: [&str; 3] = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
 
 /// The tables, by their logical ids, with their rows.
-fn rooms() -> [(&'static str, Vec<&'static Section>); 3] {
+fn rooms() -> [(&'static str, Vec<&'static Section>); 4] {
     let all = |rooms: &[&'static [Section]]| rooms.iter().flat_map(|rows| rows.iter()).collect();
     [
         ("ChainTable", all(&[chain::ROWS, INDEX])),
         ("ArtistTable", all(&[artist::ROWS])),
         ("SecretTable", all(&[secret::ROWS])),
+        ("DocumentTable", all(&[document::ROWS])),
     ]
 }
 
@@ -75,11 +74,6 @@ fn forms_of_values_are_shown_in_words() {
 
 fn rows<'a>(sections: &'a [&'static Section]) -> impl Iterator<Item = &'static Row> + 'a {
     sections.iter().flat_map(|section| section.rows.iter().flat_map(|rows| rows.iter()))
-}
-
-fn template() -> Template {
-    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
-    text.parse().expect("a template")
 }
 
 /// A section with its table; and who uses the rows, where roles name partitions.
@@ -153,7 +147,7 @@ fn named(functions: &[Function], actions: &[&str], table: &str, pk: &str) -> Str
 }
 
 fn may(function: &Function, actions: &[&str], table: &str, pk: &str) -> bool {
-    let names = rooms().map(|(table, _)| (format!("{table}.Arn"), table.to_owned())).into();
+    let names = checkout::tables();
     function.policies.iter().flatten().any(|statement| {
         if !statement.actions.iter().any(|action| actions.contains(&action.as_str())) {
             return false;

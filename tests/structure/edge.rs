@@ -10,13 +10,10 @@ use local::paths::Paths;
 use serde_json::Value;
 use template::{Resource, Template, resolve};
 
+use crate::checkout::template;
+
 /// Requests a second of one client that must leave room for all others.
 const ONE_CLIENT: f64 = 500.0;
-
-fn template() -> Template {
-    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
-    text.parse().expect("a template")
-}
 
 fn names(template: &Template, parameters: &[(&str, &str)]) -> BTreeMap<String, String> {
     let given = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -77,7 +74,8 @@ fn functions_and_distribution_share_one_secret_and_without_a_distribution_there_
     }
     let distribution = &properties(resource(&template, "AWS::CloudFront::Distribution"))["DistributionConfig"];
     for origin in distribution["Origins"].as_array().expect("origins") {
-        assert_eq!(origin["OriginCustomHeaders"][0]["HeaderValue"], "OriginSecretValue.Value", "{}", origin["Id"]);
+        let first = serde_json::json!([0, [",", "OriginSecretValue.Value"]]);
+        assert_eq!(origin["OriginCustomHeaders"][0]["HeaderValue"], first, "{}", origin["Id"]);
     }
 }
 
@@ -102,6 +100,7 @@ fn nothing_with_a_credential_is_kept_for_another_and_no_error_is_kept() {
     for credential in ["authorization", "x-api-key"] {
         assert!(headers.iter().any(|header| header == credential), "{credential} is in no key: {headers:?}");
     }
+    assert_eq!(key["CookiesConfig"]["Cookies"], serde_json::json!(["moments-session"]));
     assert_eq!(key["QueryStringsConfig"]["QueryStringBehavior"], "all");
     // What says nothing of keeping isn't kept.
     assert_eq!((&policy["MinTTL"], &policy["DefaultTTL"]), (&Value::from(0), &Value::from(0)));
@@ -136,7 +135,9 @@ fn every_header_that_functions_read_reaches_them() {
         "idempotency-key",
         "valid-until",
         "cloudfront-viewer-address",
+        "moments-session",
         "origin",
+        "sec-fetch-site",
     ] {
         assert!(passed.iter().any(|name| name == header), "{header}: {passed:?}");
     }
@@ -211,8 +212,8 @@ fn the_edge_passes_on_every_header_that_functions_read() {
                 "/ParametersInCacheKeyAndForwardedToOrigin/HeadersConfig/Headers",
             ))
             .collect();
-    // CloudFront's own affairs, which it passes on or answers itself.
-    let of_the_edge = ["range"];
+    // CloudFront's own affairs, which it passes on or answers itself; of cookies it passes the pages' session.
+    let of_the_edge = ["cookie", "range"];
     let root = Paths::of_checkout().root().to_owned();
     let mut read = 0;
     for folder in ["shared/src", "functions"] {

@@ -13,14 +13,14 @@ use syn::visit::{self, Visit};
 /// The floors of `shared` from the ground up. A module may import from its own floor and from those below.
 const FLOORS: [&[&str]; 5] = [
     &["model"],
-    &["aws", "bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry"],
+    &["aws", "bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry", "vault"],
     &["store"],
     &["auth", "chain", "kept_documents"],
     &["api"],
 ];
 
-/// The rooms of the store from the ground up. Those of the three tables don't know each other.
-const STORE: [&[&str]; 3] = [&["engine"], &["artist", "chain", "secret"], &["across"]];
+/// The rooms of the store from the ground up. Those of the four tables don't know each other.
+const STORE: [&[&str]; 3] = [&["engine"], &["artist", "chain", "document", "secret"], &["across"]];
 
 /// A module by its path within the crate: `["store", "table"]`.
 type Module = Vec<String>;
@@ -91,7 +91,7 @@ fn functions_import_no_other_function() {
 #[test]
 fn no_source_is_longer_than_500_lines() {
     let root = Paths::of_checkout().root().to_owned();
-    let folders = ["benches", "functions", "local", "openapi", "shared", "tests"];
+    let folders = ["benches", "clients", "functions", "local", "openapi", "shared", "tests"];
     let sources = folders.iter().flat_map(|folder| files(&root.join(folder), "rs"));
     let lines = |file: &PathBuf| fs::read_to_string(file).expect("a source").lines().count();
     let long: Vec<_> = sources.filter(|file| lines(file) > 500).collect();
@@ -197,7 +197,7 @@ fn shared() -> Sources {
 /// The crates of the workspace's packages, by folder: each library with its modules, and each executable.
 fn crates() -> BTreeMap<String, Sources> {
     let root = Paths::of_checkout().root().to_owned();
-    let folders = ["benches", "functions", "local", "openapi", "shared"];
+    let folders = ["benches", "clients", "functions", "local", "openapi", "shared"];
     let manifests = folders.iter().flat_map(|folder| files(&root.join(folder), "toml"));
     let packages = manifests.filter(|file| file.ends_with("Cargo.toml")).map(|file| file.with_file_name("src"));
     let roots = packages.filter(|sources| sources.is_dir()).flat_map(|sources| {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     process::Command,
 };
 
@@ -13,8 +12,10 @@ use local::{
 use serde_norway::Value;
 use template::{Template, resolve, resolve_all};
 
+use crate::checkout::{read, template};
+
 /// Longest names by type, with the path of the name in the properties.
-const NAMES: [(&str, &str, usize); 17] = [
+const NAMES: [(&str, &str, usize); 16] = [
     ("AWS::Serverless::HttpApi", "Name", 128),
     ("AWS::DynamoDB::Table", "TableName", 255),
     ("AWS::S3::Bucket", "BucketName", 63),
@@ -27,7 +28,6 @@ const NAMES: [(&str, &str, usize); 17] = [
     ("AWS::Events::Rule", "Name", 64),
     ("AWS::CloudWatch::Alarm", "AlarmName", 255),
     ("AWS::CloudWatch::CompositeAlarm", "AlarmName", 255),
-    ("AWS::SecretsManager::Secret", "Name", 512),
     ("AWS::SSM::Parameter", "Name", 1011),
     ("AWS::WAFv2::WebACL", "Name", 128),
     ("AWS::CloudFront::CachePolicy", "CachePolicyConfig.Name", 128),
@@ -39,15 +39,7 @@ const ROLE_NAME: usize = 64;
 /// What CloudFormation adds to a role's name after the last hyphen.
 const ROLE_SUFFIX: usize = 13;
 
-fn read(path: &str) -> String {
-    fs::read_to_string(Paths::of_checkout().root().join(path)).expect(path)
-}
-
-fn template() -> Template {
-    read("template.yaml").parse().expect("a template")
-}
-
-/// The whole template, with anchors and without types.
+/// The code's whole template, with anchors and without types.
 fn document() -> Value {
     serde_norway::from_str(&read("template.yaml")).expect("YAML")
 }
@@ -80,18 +72,21 @@ fn dynamic_references_stay_below_cloudformations_limit() {
 
 #[test]
 fn resources_stay_below_cloudformations_limit_and_are_counted_in_the_guide() {
-    let template = template();
-    let mut count = template.logical_ids().count();
-    // An API has a stage.
-    count += template.resources("AWS::Serverless::HttpApi").count();
-    for function in template.resources("AWS::Serverless::Function") {
-        let events = |name| function.events(name).count();
-        // A role; a permission for each route; a schedule with its role; a mapping for each stream.
-        count += 1 + events("HttpApi") + 2 * events("ScheduleV2") + events("DynamoDB");
-        count += usize::from(function.properties.get("EventInvokeConfig").is_some());
-    }
-    assert!(count <= 500, "{count} resources");
-    let sentence = format!("{count} of the 500 resources");
+    let [data, code] = ["data.yaml", "template.yaml"].map(|stack| {
+        let template: Template = read(stack).parse().expect("a template");
+        let mut count = template.logical_ids().count();
+        // An API has a stage.
+        count += template.resources("AWS::Serverless::HttpApi").count();
+        for function in template.resources("AWS::Serverless::Function") {
+            let events = |name| function.events(name).count();
+            // A role; a permission for each route; a schedule with its role; a mapping for each stream.
+            count += 1 + events("HttpApi") + 2 * events("ScheduleV2") + events("DynamoDB");
+            count += usize::from(function.properties.get("EventInvokeConfig").is_some());
+        }
+        assert!(count <= 500, "{stack}: {count} resources");
+        count
+    });
+    let sentence = format!("{code} of the 500 resources that it may have, that of the data {data}");
     assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
 }
 
@@ -140,6 +135,11 @@ fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
         let reserved = reserved.flat_map(|reserved| resolve_all(reserved, names).expect("a number"));
         reserved.map(|reserved| reserved.parse::<usize>().expect("a number")).sum()
     };
+    let functions = template.functions().expect("functions");
+    for binary in ["send-code", "log-in", "log-out", "revoke-api-key", "withdraw-funds"] {
+        let function = functions.iter().find(|function| function.binary == binary).expect(binary);
+        assert!(function.reserved_concurrency.is_some(), "{binary} has nothing left where others take all");
+    }
     assert_eq!(sum(&names(&[])), 0, "a new account can't reserve any");
     let most = sum(&names(&[("ReserveConcurrency", "yes")]));
     assert!(most > 0, "nothing is reserved");
@@ -151,11 +151,10 @@ fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
 #[test]
 fn names_fit_at_the_longest_stage() {
     let (template, text) = (template(), read("template.yaml"));
-    let pattern = text.split("AllowedPattern: ^[a-z][a-z0-9-]{1,").nth(1).and_then(|rest| rest.split('}').next());
+    let pattern = text.split("AllowedPattern: ^[a-z][a-z0-9]{1,").nth(1).and_then(|rest| rest.split('}').next());
     let longest = 1 + pattern.and_then(|most| most.parse::<usize>().ok()).expect("the pattern of Stage");
     let stage = "s".repeat(longest);
-    let mut names = template.deployed(BTreeMap::from([("Stage".to_owned(), stage.clone())])).expect("names");
-    names.insert("AWS::StackName".to_owned(), format!("moments-{stage}"));
+    let names = template.deployed(BTreeMap::from([("Stage".to_owned(), stage.clone())])).expect("names");
     for (r#type, path, most) in NAMES {
         let mut resources = template.resources(r#type).peekable();
         assert!(resources.peek().is_some(), "there is no {type}");

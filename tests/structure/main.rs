@@ -1,5 +1,7 @@
 //! What holds of the sources, the template and the documents themselves; nothing here needs a stack.
 
+mod asvs;
+mod checkout;
 mod configuration;
 mod data_model;
 mod deployment;
@@ -11,5 +13,8 @@ mod limits;
 mod pages;
 mod permissions;
 mod places;
+mod shown;
+mod stacks;
 mod tables;
 mod takeover;
+mod thieves;

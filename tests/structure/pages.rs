@@ -1,9 +1,10 @@
 //! What has a page for people carries its address wherever an answer shows it.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
-use local::paths::Paths;
 use serde_json::Value;
+
+use crate::checkout::read;
 
 /// Fields that only an answer about such a thing has together.
 const SHOWN: [(&str, &[&str]); 3] = [
@@ -17,7 +18,7 @@ const IN_FEWER_FIELDS: [&str; 1] = ["ListedArtist"];
 
 #[test]
 fn answers_that_show_a_moment_collection_or_artist_have_its_page() {
-    let document = fs::read_to_string(Paths::of_checkout().root().join("openapi.json")).expect("a document");
+    let document = read("openapi.json");
     let document: Value = serde_json::from_str(&document).expect("JSON");
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let mut found = BTreeSet::new();

@@ -1,21 +1,17 @@
 //! The functions' roles against their common boundary: a role may do only what both allow.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
-use local::paths::Paths;
 use serde_norway::Value;
-use template::{Template, resolve_all};
+use template::{chosen, resolve_all};
+
+use crate::checkout::template;
 
 /// An allowing statement, with its references resolved.
 struct Allowance {
     actions: Vec<String>,
     resources: Vec<String>,
     condition: Option<Value>,
-}
-
-fn template() -> Template {
-    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
-    text.parse().expect("a template")
 }
 
 fn allowance(statement: &Value, names: &BTreeMap<String, String>) -> Allowance {
@@ -57,6 +53,8 @@ fn the_boundary_allows_what_each_role_does() {
     let parameters = [
         vec![],
         vec![("Stage", "production"), ("OperatorLaneCount", "8"), ("MailIdentity", "example.com")],
+        vec![("TokenKeyOrder", "AB"), ("CodeKeyOrder", "BA"), ("WebhookKeyOrder", "AB")],
+        vec![("RpcSecret", "arn:aws:secretsmanager:x:1:secret:nodes")],
         vec![("PinningEndpoint", "https://a.example"), ("PinningSecret", "arn:aws:secretsmanager:x:1:secret:y")],
     ];
     let mut tried = 0;
@@ -73,6 +71,7 @@ fn the_boundary_allows_what_each_role_does() {
                 tried += 1;
             };
             for policy in function.properties.get("Policies").and_then(Value::as_sequence).into_iter().flatten() {
+                let Some(policy) = chosen(policy, &names).expect("a policy") else { continue };
                 for Allowance { actions, resources, condition } in allowances(policy, &names) {
                     for action in &actions {
                         resources.iter().for_each(|resource| check(action, resource, condition.as_ref()));
@@ -85,6 +84,16 @@ fn the_boundary_allows_what_each_role_does() {
         }
     }
     assert!(tried > 500, "only {tried} permissions are found");
+}
+
+#[test]
+fn functions_that_call_nodes_and_no_others_read_the_secret_of_their_urls() {
+    for function in template().functions().expect("functions") {
+        let statements = function.policies.iter().flatten();
+        let may = statements.filter(|each| format!("{:?}", each.resources).contains("RpcSecret")).count();
+        let calls = function.environment.contains_key("RPC_URLS");
+        assert_eq!(may, usize::from(calls), "{}", function.binary);
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Every place that shows what artists made is in the table of places that honour the operator's decisions.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
-use local::paths::Paths;
 use serde_json::Value;
-use template::Template;
 use tests::{ELSEWHERE, PLACES};
+
+use crate::checkout::{read, template};
 
 /// Fields that have words of artists.
 const WORDS: [&str; 6] = ["bio", "comment", "metadata", "name", "uri", "username"];
@@ -29,10 +29,9 @@ fn has_words<'a>(document: &'a Value, schema: &'a Value, seen: &mut BTreeSet<&'a
 
 #[test]
 fn every_endpoint_that_shows_what_artists_made_is_a_known_place() {
-    let root = Paths::of_checkout().root().to_owned();
-    let document = fs::read_to_string(root.join("openapi.json")).expect("a document");
+    let document = read("openapi.json");
     let document: Value = serde_json::from_str(&document).expect("JSON");
-    let template: Template = fs::read_to_string(root.join("template.yaml")).expect("a template").parse().expect("YAML");
+    let template = template();
     let reads = document["paths"].as_object().expect("paths").values().filter_map(|path| path.get("get"));
     let showing = reads.filter(|read| has_words(&document, &read["responses"]["200"]["content"], &mut BTreeSet::new()));
     let operations = showing.map(|read| read["operationId"].as_str().expect("an id").to_owned());

@@ -3,6 +3,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use local::{artists::prove_email, mail};
 use serde_json::{Value, json};
+use shared::store::artist::{ArtistTable, NewsQueue};
 use uuid::Uuid;
 
 use crate::{Answer, Stack};
@@ -10,6 +11,11 @@ use crate::{Answer, Stack};
 /// A new, unique e-mail address.
 pub fn unused_email() -> String {
     format!("{}@example.com", Uuid::new_v4().simple())
+}
+
+/// A sign-in code other than this one.
+pub fn another_code(code: &str) -> String {
+    format!("{:06}", (code.parse::<u32>().expect("digits") + 1) % 1_000_000)
 }
 
 /// A signed-in artist with an access token.
@@ -87,6 +93,14 @@ impl Stack {
     /// The artist's id, which the token names.
     pub fn artist_id(&self, artist: &SignedIn) -> String {
         token_part(&artist.token, 1)["sub"].as_str().expect("an artist").to_owned()
+    }
+
+    /// What stops an artist's mails of news.
+    pub async fn unsubscribe_token(&self, artist: &SignedIn) -> String {
+        let aws = self.endpoints().sdk_config(&self.map.dynamodb).await;
+        let queue = NewsQueue::new(ArtistTable::new(&aws, &*self.map.names["ArtistTable"]));
+        let artist = self.artist_id(artist).parse().expect("an id");
+        queue.unsubscribe_token(artist).await.expect("a token").to_string()
     }
 
     /// Adds a payout address.

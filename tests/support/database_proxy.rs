@@ -33,6 +33,7 @@ pub struct DatabaseProxy {
     /// Writes before the one that alone fails.
     pub before_failure: Arc<AtomicI64>,
     refused: Arc<Mutex<Option<String>>>,
+    missed: Arc<Mutex<Option<String>>>,
     /// Writes that failed for what they contained.
     pub refusals: Arc<AtomicU64>,
     /// Of this many calls, one is throttled; 0 for none.
@@ -54,6 +55,7 @@ impl DatabaseProxy {
             left: Arc::new(AtomicI64::new(i64::MAX)),
             before_failure: Arc::new(AtomicI64::new(i64::MAX)),
             refused: Arc::default(),
+            missed: Arc::default(),
             refusals: Arc::default(),
             throttled: Arc::default(),
             delay: Arc::default(),
@@ -73,6 +75,16 @@ impl DatabaseProxy {
     /// Has writes that contain a text fail; `None` for none.
     pub fn refuse(&self, text: Option<String>) {
         *self.refused.lock().expect("nobody panicked") = text;
+    }
+
+    /// Has reads of single rows find nothing whose requests contain a text; `None` for none.
+    pub fn miss(&self, text: Option<String>) {
+        *self.missed.lock().expect("nobody panicked") = text;
+    }
+
+    fn misses(&self, body: &[u8]) -> bool {
+        let missed = self.missed.lock().expect("nobody panicked");
+        missed.as_ref().is_some_and(|text| String::from_utf8_lossy(body).contains(text))
     }
 
     fn refuses(&self, body: &[u8]) -> bool {
@@ -123,6 +135,9 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
     }
     if target.contains("Write") && proxy.refuses(&body) {
         return error("AccessDeniedException");
+    }
+    if target.ends_with(".GetItem") && proxy.misses(&body) {
+        return (StatusCode::OK, Bytes::from_static(b"{}"));
     }
     let throttled = proxy.throttled.load(Ordering::Relaxed);
     let mut dice = Dice::at(proxy.turn.fetch_add(1, Ordering::Relaxed) << 8);

@@ -2,8 +2,10 @@
 
 mod answer;
 mod artist;
+mod claim;
 mod database_proxy;
 pub mod history;
+mod list;
 mod passkey;
 mod places;
 mod prepared;
@@ -18,7 +20,8 @@ mod wallet;
 mod write;
 
 pub use answer::Answer;
-pub use artist::{SignedIn, token_part, unused_email};
+pub use artist::{SignedIn, another_code, token_part, unused_email};
+pub use claim::ClaimLink;
 pub use database_proxy::DatabaseProxy;
 pub use local::recorder::{Call, Recorder};
 pub use places::{ELSEWHERE, PLACES, Place, Shown};

@@ -62,9 +62,12 @@ pub const PLACES: &[Place] = &[
 pub const ELSEWHERE: &[(&str, &str)] = &[
     ("listApiKeys", "the artist's own"),
     ("listPasskeys", "the artist's own"),
+    ("listUploads", "the artist's own"),
     ("readMe", "the artist's own"),
     ("readOwnArtist", "the artist's own"),
     ("listChains", "the operator's words"),
+    ("GET /pages/claim/{link}", "readMoment's moment, for whoever has the link"),
+    ("GET /pages/card/pay/{chain}/{account}", "an account's QR code: nobody's words"),
     ("GET /pages/home", "listTimeline's moments of everyone"),
     ("GET /pages/sitemap.xml", "listTimeline's moments of everyone"),
     ("GET /pages/feed.atom", "listTimeline's moments of everyone"),

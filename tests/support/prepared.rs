@@ -28,6 +28,11 @@ impl Stack {
         text(&begun["uploadId"])
     }
 
+    /// Ends an upload of a file that is hashed at once.
+    pub async fn complete_upload(&self, artist: &SignedIn, id: &str) -> Answer {
+        Answer::of(self.post(&format!("/uploads/{id}/complete")).bearer_auth(&artist.token)).await
+    }
+
     /// The CID of a metadata document that nobody else has.
     pub async fn stored_document(&self, artist: &SignedIn) -> String {
         let stored = self.send_as(artist, self.post("/metadata").json(&json!({"name": Uuid::new_v4()}))).await;

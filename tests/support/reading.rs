@@ -17,6 +17,12 @@ impl Stack {
         answer.body["contractAddress"].as_str().expect("an address").to_owned()
     }
 
+    /// Accepts what an account makes in the artist's name, or makes them an admin of.
+    pub async fn accept(&self, key: &str, sender: &str) {
+        let request = self.post("/moment/accept").header("x-api-key", key).json(&json!({"sender": sender}));
+        Answer::of(request).await.expect_success();
+    }
+
     /// All rows of a list's `field`, following `Link` from page to page; asserts that no page exceeds `limit`.
     pub async fn all_pages(&self, path: &str, field: &str, limit: usize) -> Vec<Value> {
         let mut url: reqwest::Url = format!("{}{path}&limit={limit}", self.map.api).parse().expect("a URL");

@@ -100,6 +100,7 @@ impl Sandbox {
             let stream = described.table().and_then(|table| table.latest_stream_arn()).expect("a stream");
             names.insert(format!("{table}.StreamArn"), stream.to_owned());
         }
+        template.hand_over(&mut names);
         let streams = template.streams(&names).expect("streams");
         for stream in streams.iter().filter(|stream| stream.binary == self.binary) {
             self.emulator.map_stream(stream, database).await.expect("a mapping");
@@ -189,7 +190,7 @@ pub async fn empty_tables(stack: &Stack) -> LocalDatabase {
 }
 
 fn template() -> Template {
-    template_text().parse().expect("a template")
+    Paths::of_checkout().template().expect("a template")
 }
 
 fn template_text() -> String {

@@ -13,6 +13,7 @@ use alloy::{
     sol_types::{SolCall, SolValue},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_kms::types::{KeySpec, KeyUsageType};
 use local::{cloud::Endpoints, mail, paths::Paths, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
@@ -102,6 +103,12 @@ impl Stack {
         aws_sdk_kms::Client::new(&self.endpoints().sdk_config(&self.map.aws).await)
     }
 
+    /// Id of a new key that authenticates.
+    pub async fn new_mac_key(&self) -> String {
+        let call = self.kms().await.create_key().key_spec(KeySpec::Hmac256).key_usage(KeyUsageType::GenerateVerifyMac);
+        call.send().await.expect("a key").key_metadata.expect("its metadata").key_id
+    }
+
     /// Reads a row by its key.
     pub async fn row(
         &self,
@@ -130,6 +137,11 @@ impl Stack {
     /// A client of a chain's node.
     pub fn node_of(&self, chain: &str) -> RootProvider {
         ProviderBuilder::default().connect_http(self.map.rpc[chain].parse().expect("a URL"))
+    }
+
+    /// The host, whose root shows the pages.
+    pub fn site(&self) -> &str {
+        self.map.api.strip_suffix("/api").expect("the API's path")
     }
 
     /// Address of a contract on the default chain.

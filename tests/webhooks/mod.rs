@@ -6,6 +6,7 @@ mod hostile;
 mod killed;
 mod queue;
 pub mod receiver;
+mod rotation;
 mod sending;
 mod steps;
 mod wake;

@@ -29,7 +29,6 @@ use shared::{
         engine::{BlockId, Journal, UnitOfWork},
     },
 };
-use template::Template;
 
 const ARTISTS: u64 = 1_000_000;
 const MOMENTS: u64 = 1_000_000;
@@ -267,7 +266,7 @@ async fn recount(endpoint: &str) -> Result<(), Error> {
 async fn tables() -> Result<(LocalDatabase, Recorder), Error> {
     let database = LocalDatabase::start().await?;
     let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
-    let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+    let template = Paths::of_checkout().template()?;
     for table in template.resources("AWS::DynamoDB::Table") {
         endpoints.create_table(table).await?;
     }

@@ -22,9 +22,8 @@ use relay::{ChainRelay, Report};
 use serde_json::json;
 use shared::{
     chain::{contracts::native::Creator1155, transaction::Policy, wallet::LaneSigners},
-    clock,
-    model::{Call, Creation, Plan, TransactionId, TransactionStatus},
-    store::artist::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
+    model::{Call, Creation, Plan, TransactionId, TransactionStatus, WriteKind},
+    store::artist::{Artist, NewTransaction},
 };
 use tests::{Stack, Writer};
 
@@ -37,7 +36,6 @@ const EACH: usize = 5;
 const ADMINS: usize = 40;
 /// Most gas of a renaming.
 const GAS: u64 = 90_000;
-const PLENTY: u64 = 1_000_000_000_000_000_000;
 /// Lone writes that are measured, one after another.
 const LONE: usize = 10;
 /// Artists that write at the same moment.
@@ -120,31 +118,17 @@ async fn queue(
     collection: Address,
     uri: String,
 ) -> Result<(Artist, TransactionId), Error> {
-    let (store, chain) = (workshop.transactions(), workshop.chain.id);
     let call = Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri });
-    let plan = Plan::Calls { calls: vec![call] };
-    let admission = Admission {
-        artist: artist.artist_id,
-        key: None,
-        outlay: None,
-        chain,
-        wallet: artist.embedded_wallet,
-        account: store.account(artist.artist_id, chain).await?,
-        transactions: vec![NewTransaction {
-            plan,
-            gas: GAS,
-            creation: Creation::Nothing,
-            reserve: 1_000_000_000_000,
-            valid_until: None,
-        }],
-        replay: None,
-        artist_limit: PLENTY,
-        pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
+    let renaming = NewTransaction {
+        plan: Plan::Calls { calls: vec![call] },
+        kind: WriteKind::Plain,
+        gas: GAS,
+        creation: Creation::Nothing,
+        reserve: 1_000_000_000_000,
+        valid_until: None,
     };
-    match store.admit(&admission, clock::now()?).await? {
-        Admitted::Queued(queued) => Ok((*artist, queued.first().ok_or("nothing queued")?.id)),
-        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
-    }
+    let queued = workshop.queue(artist, vec![renaming]).await?;
+    Ok((*artist, *queued.first().ok_or("nothing queued")?))
 }
 
 fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
@@ -155,8 +139,12 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         policy: Policy { max_gas: 16_777_216 },
         operator: workshop.operator,
         transactions: workshop.transactions(),
+        artists: workshop.artists(),
+        payouts: workshop.payouts(),
+        provenance: workshop.provenance(),
         holder: "write-bench".to_owned(),
         affinity: Duration::from_secs(15),
+        proof_patience: Duration::from_secs(60),
         window: 4_000,
     })
 }

@@ -1,8 +1,11 @@
 import createClient, { type Client, type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, PathsWithMethod } from "openapi-typescript-helpers";
 import { ConflictError, errorOf, TransactionFailedError } from "./errors.js";
+import { publish, type Published, type PublishOptions } from "./publish.js";
 import { type RetryOptions, retrying, sleep } from "./retry.js";
 import type { components, paths } from "./schema.js";
+import { partSender, type SendPart } from "./send-part.js";
+import { upload, type UploadContent, type UploadOptions } from "./upload.js";
 
 /** A schema of the published document, by its name. */
 export type Schema<Name extends keyof components["schemas"]> = components["schemas"][Name];
@@ -45,10 +48,12 @@ export class Moments {
   /** The generated client under this one: every operation, with the answer and its headers; errors are thrown as here. */
   readonly raw: Client<paths>;
   #credentials: { apiKey?: string | undefined; token?: string | undefined };
+  #sendPart: SendPart;
 
   constructor(options: MomentsOptions) {
     const { baseUrl, apiKey, token, fetch = (request) => globalThis.fetch(request) } = options;
     this.#credentials = { apiKey, token };
+    this.#sendPart = partSender(options.fetch, options);
     const base = baseUrl.replace(/\/+$/, "");
     const basePath = new URL(base, globalThis.location?.href).pathname;
     this.raw = createClient<paths>({ baseUrl: base, fetch: retrying(fetch, basePath, options) });
@@ -99,6 +104,16 @@ export class Moments {
     const { apiKey } = await this.post("/artists/api-keys", { body: name === undefined ? {} : { name } });
     this.#credentials.apiKey = apiKey;
     return apiKey;
+  }
+
+  /** Stores a picture, film, sound, model, PDF or text of up to 2 GiB: `uri` is its name for metadata and moments. */
+  upload(file: UploadContent, options: UploadOptions = {}): Promise<Schema<"StoredMedia">> {
+    return upload(this, this.#sendPart, file, options);
+  }
+
+  /** Uploads a file and publishes it as a moment; answers once that is mined. */
+  publish(file: UploadContent, options: PublishOptions): Promise<Published> {
+    return publish(this, file, options);
   }
 
   /** The pages of a list, from the asked one on. */

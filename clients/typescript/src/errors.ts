@@ -18,7 +18,9 @@ export class MomentsError extends Error {
   readonly transactionIds: readonly string[];
 
   constructor({ status, headers }: Response, body: { message?: string; errors?: FieldError[] } = {}) {
-    super(body.message ?? `The service answered ${status}`);
+    // The service's message names the first of several wrong fields.
+    const wrong = body.errors?.map(({ field, message }) => `${field} ${message}`).join("; ");
+    super(wrong || body.message || `The service answered ${status}`);
     const wait = headers.get("retry-after");
     this.status = status;
     this.fields = body.errors ?? [];

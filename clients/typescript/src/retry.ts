@@ -10,33 +10,46 @@ export interface RetryOptions {
 
 type Fetch = (request: Request) => Promise<Response>;
 
+/** Operations without a key that answer the same again. */
+const REPEATABLE: ReadonlySet<string> = new Set(["POST /uploads/{id}/complete"]);
+
 /** Repeats requests that failed for a while, those that change something under one `Idempotency-Key`. */
 export function retrying(fetch: Fetch, basePath: string, options: RetryOptions): Fetch {
-  const { retries = 3, maxWait = 30 } = options;
-  return async (request) => {
-    const isWrite = takesKey(request, basePath);
+  return (request) => {
+    const isWrite = isOneOf(WRITES, request, basePath);
     if (isWrite && !request.headers.has("idempotency-key")) {
       request.headers.set("idempotency-key", crypto.randomUUID());
     }
-    const isSafe = isWrite || request.method === "GET";
-    for (let tried = 0; ; tried++) {
-      // A body can be sent once, so each try sends a copy.
-      const [answer, error] = await fetch(request.clone()).then(
-        (answer) => [answer, undefined] as const,
-        (error: unknown) => [undefined, error] as const,
-      );
-      const isOver = tried >= retries || request.signal.aborted;
-      if (!answer) {
-        if (isOver || !isSafe) throw error;
-      } else if (isOver || !mayRepeat(answer, isSafe)) {
-        return answer;
-      }
-      const asked = Number(answer?.headers.get("retry-after") ?? 0);
-      if (answer && asked > maxWait) return answer;
-      const pause = Math.max(asked, 0.25 * 2 ** tried * (0.5 + Math.random()));
-      await sleep(Math.min(pause, maxWait), request.signal);
-    }
+    const isSafe = isWrite || request.method === "GET" || isOneOf(REPEATABLE, request, basePath);
+    // A body can be sent once, so each try sends a copy.
+    return persisting(() => fetch(request.clone()), isSafe, options, request.signal);
   };
+}
+
+/** Sends until it is answered, or not worth another try; `isSafe` if what was done may be done again. */
+export async function persisting(
+  send: () => Promise<Response>,
+  isSafe: boolean,
+  options: RetryOptions,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const { retries = 3, maxWait = 30 } = options;
+  for (let tried = 0; ; tried++) {
+    const [answer, error] = await send().then(
+      (answer) => [answer, undefined] as const,
+      (error: unknown) => [undefined, error] as const,
+    );
+    const isOver = tried >= retries || signal?.aborted;
+    if (!answer) {
+      if (isOver || !isSafe) throw error;
+    } else if (isOver || !mayRepeat(answer, isSafe)) {
+      return answer;
+    }
+    const asked = Number(answer?.headers.get("retry-after") ?? 0);
+    if (answer && asked > maxWait) return answer;
+    const pause = Math.max(asked, 0.25 * 2 ** tried * (0.5 + Math.random()));
+    await sleep(Math.min(pause, maxWait), signal);
+  }
 }
 
 /** After 429, and 503 with a time, nothing was done; the others, the gateway's own 503 among them, may come after the deed. */
@@ -45,10 +58,10 @@ function mayRepeat({ status, headers }: Response, isSafe: boolean): boolean {
   return isSafe && [500, 502, 503, 504].includes(status);
 }
 
-function takesKey(request: Request, basePath: string): boolean {
+function isOneOf(operations: ReadonlySet<string>, request: Request, basePath: string): boolean {
   const path = new URL(request.url).pathname.slice(basePath.length);
-  for (const write of WRITES) {
-    const [method, pattern = ""] = write.split(" ");
+  for (const operation of operations) {
+    const [method, pattern = ""] = operation.split(" ");
     const parts = pattern.split("/");
     const given = path.split("/");
     const isMeant = parts.length === given.length && parts.every((part, at) => part.startsWith("{") || part === given[at]);

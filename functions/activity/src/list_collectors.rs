@@ -5,7 +5,7 @@ use shared::{
     api::request::PageQuery,
     chain::protocol::currency::{ETH_DECIMALS, USDC_DECIMALS},
     http::FromFields,
-    model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
+    model::{ArtistId, ArtistName, ChainId, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
     store::{artist::Introduction, chain::RankedCollector},
 };
 use utoipa::{IntoParams, ToSchema};
@@ -23,6 +23,9 @@ pub struct ListCollectorsQuery {
     /// Only collectors of this artist's moments, by any of their wallets or their username: moments of all of their wallets.
     #[param(inline)]
     pub artist: Option<ArtistName>,
+    /// Only collects on this chain. By default those on all, test networks only where there are no others.
+    #[param(rename = "chainId")]
+    pub chain_id: Option<ChainId>,
     /// Sort key.
     #[param(default = "collected_count", required = false)]
     pub sort_by: RankedBy,

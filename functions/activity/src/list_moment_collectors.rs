@@ -3,9 +3,12 @@
 use alloy::primitives::B256;
 use serde::Serialize;
 use shared::{
-    api::{read::Pagination, request::PageQuery},
+    api::{
+        read::Pagination,
+        request::{PageQuery, UntilQuery},
+    },
     http::FromFields,
-    model::{Address, Amount, ChainId, EventId, Page, TokenId, TransferType},
+    model::{Address, Amount, ChainId, EventId, PageStart, TokenId, TransferType},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -22,7 +25,7 @@ pub struct ListMomentCollectorsQuery {
     pub chain_id: ChainId,
     #[param(ignore)]
     #[field(flatten)]
-    pub page: Page,
+    pub start: PageStart,
 }
 
 /// A page of collectors.
@@ -59,7 +62,7 @@ pub struct MomentCollector {
     get,
     path = "/moment/collectors",
     tag = "Moments",
-    params(ListMomentCollectorsQuery, PageQuery),
+    params(ListMomentCollectorsQuery, PageQuery, UntilQuery),
     responses((status = 200, description = "The page.", body = ListMomentCollectorsResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
     ))),

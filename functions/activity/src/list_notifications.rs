@@ -23,7 +23,7 @@ pub struct ListNotificationsQuery {
     /// until the matches fill one, ten at most; `Link` has the page after them.
     #[param(value_type = Option<bool>)]
     pub viewed: Option<Flag>,
-    /// The chain; all by default.
+    /// The chain; all by default, test networks only for an artist or where there are no others.
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]

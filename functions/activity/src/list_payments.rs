@@ -4,10 +4,10 @@ use serde::Serialize;
 use shared::{
     api::{
         read::{Pagination, PaymentView},
-        request::PageQuery,
+        request::{PageQuery, UntilQuery},
     },
     http::FromFields,
-    model::{Address, ArtistName, ChainId, Page},
+    model::{Address, ArtistName, ChainId, PageStart},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -20,11 +20,11 @@ pub struct ListPaymentsQuery {
     pub artist: Option<ArtistName>,
     /// Recipient of the tokens.
     pub collector: Option<Address>,
-    /// The chain; all by default.
+    /// The chain; all by default, test networks only for a person or where there are no others.
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
-    pub page: Page,
+    pub start: PageStart,
 }
 
 /// A page of payments.
@@ -43,7 +43,7 @@ pub struct ListPaymentsResponse {
     get,
     path = "/payments",
     tag = "Activity",
-    params(ListPaymentsQuery, PageQuery),
+    params(ListPaymentsQuery, PageQuery, UntilQuery),
     responses((status = 200, description = "The page.", body = ListPaymentsResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
     ))),

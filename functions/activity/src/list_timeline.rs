@@ -6,10 +6,10 @@ use serde::Serialize;
 use shared::{
     api::{
         read::{MomentView, Pagination},
-        request::PageQuery,
+        request::{PageQuery, UntilQuery},
     },
     http::{Fields, FromFields, Scalar},
-    model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol},
+    model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, PageStart, Period, Protocol},
     store::chain::TimelineFilter,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -42,11 +42,11 @@ pub struct ListTimelineQuery {
     /// Longest time ago.
     #[param(default = "all", required = false)]
     pub period: Period,
-    /// The chain; all by default.
+    /// The chain; all by default, test networks only for an artist or where there are no others.
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
-    pub page: Page,
+    pub start: PageStart,
 }
 
 /// An artist's part in a moment.
@@ -75,7 +75,7 @@ pub struct ListTimelineResponse {
     get,
     path = "/timeline",
     tag = "Activity",
-    params(ListTimelineQuery, PageQuery),
+    params(ListTimelineQuery, PageQuery, UntilQuery),
     responses((status = 200, description = "The page.", body = ListTimelineResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
     ))),

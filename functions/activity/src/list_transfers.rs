@@ -4,10 +4,10 @@ use serde::Serialize;
 use shared::{
     api::{
         read::{Pagination, TransferView},
-        request::PageQuery,
+        request::{PageQuery, UntilQuery},
     },
     http::{Fields, FromFields},
-    model::{Address, ArtistName, ChainId, ContentType, Invalid, Page, TokenId, TransferType},
+    model::{Address, ArtistName, ChainId, ContentType, Invalid, PageStart, TokenId, TransferType},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -31,12 +31,12 @@ pub struct ListTransfersQuery {
     pub token_id: Option<TokenId>,
     /// Kind of work.
     pub content_type: Option<ContentType>,
-    /// The chain; all by default.
+    /// The chain; all by default, test networks only with another filter or where there are no others.
     #[param(rename = "chainId")]
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
-    pub page: Page,
+    pub start: PageStart,
 }
 
 /// A page of transfers.
@@ -57,7 +57,7 @@ pub struct ListTransfersResponse {
     get,
     path = "/transfers",
     tag = "Activity",
-    params(ListTransfersQuery, PageQuery),
+    params(ListTransfersQuery, PageQuery, UntilQuery),
     responses((status = 200, description = "The page.", body = ListTransfersResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
     ))),

@@ -6,6 +6,7 @@ pub mod list_activity;
 pub mod profile;
 pub mod read_artist;
 pub mod search_artists;
+pub mod unsubscribe;
 pub mod update_artist;
 
 /// The resource's part of the published contract.
@@ -17,6 +18,7 @@ pub mod update_artist;
     read_artist::read_artist,
     read_artist::read_own_artist,
     search_artists::search_artists,
+    unsubscribe::unsubscribe,
     update_artist::update_artist,
 ))]
 pub struct Contract;

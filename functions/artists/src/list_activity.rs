@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared::{
     clock,
     http::{ApiError, FromFields},
-    model::{ActivityId, ActivityKind, DeviceId, Email, PageLimit, SessionId},
+    model::{ActivityId, ActivityKind, DeviceId, Email, NewsMails, PageLimit, SessionId},
     store::{
         artist::{Activity, NextEmail},
         secret::{Device, Session},
@@ -37,6 +37,8 @@ pub struct ListActivityResponse {
     /// The mail address that is to take its place, until `DELETE /artists/email`.
     #[schema(required = true)]
     pub next_email: Option<EmailChange>,
+    /// How often collects of the artist's moments and comments on them are mailed.
+    pub news_mails: NewsMails,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -2,7 +2,7 @@
 
 use shared::{
     http::FromFields,
-    model::{AvatarUri, Bio, SocialUsername, Username, WebUrl},
+    model::{AvatarUri, Bio, NewsMails, SocialUsername, Username, WebUrl},
     store::artist::ProfileChange,
 };
 use utoipa::ToSchema;
@@ -27,20 +27,18 @@ pub struct UpdateArtistRequest {
     /// Pages elsewhere, in place of those before.
     #[schema(max_items = 5)]
     pub links: Option<Vec<WebUrl>>,
+    /// How often collects of your moments and comments on them are mailed to you. Nobody else sees it.
+    pub news_mails: Option<NewsMails>,
 }
 
-impl From<UpdateArtistRequest> for ProfileChange {
-    fn from(request: UpdateArtistRequest) -> Self {
-        let UpdateArtistRequest {
-            username,
-            bio,
-            instagram_username,
-            twitter_username,
-            telegram_username,
-            avatar,
-            links,
-        } = request;
-        Self { username, bio, instagram_username, twitter_username, telegram_username, avatar, links }
+impl UpdateArtistRequest {
+    /// What everybody sees, and what is the artist's own.
+    pub fn split(self) -> (ProfileChange, Option<NewsMails>) {
+        let Self { username, bio, instagram_username, twitter_username, telegram_username, avatar, links, news_mails } =
+            self;
+        let profile =
+            ProfileChange { username, bio, instagram_username, twitter_username, telegram_username, avatar, links };
+        (profile, news_mails)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod create_api_key;
 pub mod forget_device;
 pub mod keep_email;
 pub mod list_api_keys;
+pub mod list_key_requests;
 pub mod list_passkeys;
 pub mod log_in;
 pub mod log_out;
@@ -37,6 +38,7 @@ mod webauthn_vectors;
     create_api_key::create_api_key,
     forget_device::forget_device,
     list_api_keys::list_api_keys,
+    list_key_requests::list_key_requests,
     log_in::log_in,
     log_out::log_out,
     publish_key_set::publish_key_set,

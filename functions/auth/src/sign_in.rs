@@ -67,7 +67,7 @@ impl SignIn {
         })
     }
 
-    /// Finds or creates the artist of a mail address and issues a token; 409 for an address that is to be an artist's. Two calls of DynamoDB, one more for a new artist;
+    /// Finds or creates the artist of a mail address and issues a token; 409 for an address that is to be an artist's. Two calls of DynamoDB, two more for a new artist;
     /// one of KMS.
     pub async fn open(&self, email: &Email, now: Duration) -> Result<Session, ApiError> {
         let artist = self.find_or_create(email, now).await?;
@@ -123,15 +123,17 @@ impl SignIn {
             }
             EmailOwner::Nobody => {}
         }
-        let artist = self.new_artist();
-        if self.artists.create(email, &artist, now).await? {
-            return Ok(artist);
+        let reserved = self.artists.reserved(email, now).await?;
+        for artist in reserved.into_iter().chain([self.new_artist()]) {
+            if self.artists.create(email, &artist, now).await? {
+                return Ok(artist);
+            }
+            // A concurrent sign-in created the artist.
+            if let EmailOwner::Artist(artist) = self.artists.find_by_email(email, now).await? {
+                return Ok(artist);
+            }
         }
-        // A concurrent sign-in created the artist.
-        match self.artists.find_by_email(email, now).await? {
-            EmailOwner::Artist(artist) => Ok(artist),
-            _ => Err(StoreError::Contention("artists").into()),
-        }
+        Err(StoreError::Contention("artists").into())
     }
 
     async fn find_or_create_with_wallet(

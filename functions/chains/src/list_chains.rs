@@ -65,6 +65,9 @@ pub struct Contracts {
     pub erc20_minter: Address,
     /// Sells at the protocol's fee alone.
     pub timed_minter: Address,
+    /// Sells to the accounts of a list; null where there is none.
+    #[schema(required = true)]
+    pub merkle_minter: Option<Address>,
     pub comments: Address,
     /// Makes revenue splits.
     pub split_factory: Address,
@@ -111,6 +114,7 @@ impl ChainView {
                 fixed_price_minter: of.fixed_price_minter.into(),
                 erc20_minter: of.erc20_minter.into(),
                 timed_minter: of.timed_minter.into(),
+                merkle_minter: of.merkle_minter.map(Address::from),
                 comments: of.comments.into(),
                 split_factory: of.split_factory.into(),
                 governor: chain.governor.map(Address::from),

@@ -4,10 +4,10 @@ use serde::Serialize;
 use shared::{
     api::{
         read::{CollectionView, Pagination},
-        request::PageQuery,
+        request::{PageQuery, UntilQuery},
     },
     http::FromFields,
-    model::{ArtistName, ChainId, Page},
+    model::{ArtistName, ChainId, PageStart},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,11 +18,11 @@ pub struct ListCollectionsQuery {
     /// Their creator, by any of the artist's wallets or the username: collections of all of their wallets.
     #[param(inline)]
     pub artist: Option<ArtistName>,
-    /// The chain; all by default.
+    /// The chain; all by default, test networks only for an artist or where there are no others.
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
-    pub page: Page,
+    pub start: PageStart,
 }
 
 /// A page of collections.
@@ -41,7 +41,7 @@ pub struct ListCollectionsResponse {
     get,
     path = "/collections",
     tag = "Collections",
-    params(ListCollectionsQuery, PageQuery),
+    params(ListCollectionsQuery, PageQuery, UntilQuery),
     responses((status = 200, description = "The page.", body = ListCollectionsResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
     ))),

@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, B256, U256};
 use shared::{
-    api::{error::no_moment, transact::Cost},
+    api::{cost::Cost, error::no_moment},
     chain::{
         Chain,
         contracts::native::{CommentsProtocol, Creator1155},

@@ -15,15 +15,6 @@ impl Guide {
         Self { name, title, markdown }
     }
 
-    /// The first sentence in one line.
-    pub fn summary(&self) -> String {
-        let paragraph = self.markdown.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
-        match paragraph.split_once(". ") {
-            Some((sentence, _)) => format!("{sentence}."),
-            None => paragraph,
-        }
-    }
-
     /// The page. Its links lead to the other guides, as the Markdown's do to their files.
     pub fn page(&self, guides: &[Self]) -> String {
         let mut body = String::new();

@@ -20,8 +20,11 @@ use serde_json::Value;
 use crate::guide::Guide;
 
 /// Guides in reading order; a test holds that each file in `docs/guide/` is one of them.
-const GUIDES: [&str; 11] = [
+const GUIDES: [&str; 15] = [
     "quickstart",
+    "publish",
+    "show",
+    "collect",
     "errors",
     "paging",
     "events",
@@ -31,6 +34,7 @@ const GUIDES: [&str; 11] = [
     "test-networks",
     "governance",
     "webhooks",
+    "agents",
     "versions",
 ];
 
@@ -54,6 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     publish("llms.txt", page.overview(&guides).as_bytes())?;
     let texts: Vec<_> = guides.iter().map(|guide| guide.markdown.as_str()).collect();
     publish("llms-full.txt", format!("{}\n{}", page.whole(), texts.join("\n")).as_bytes())?;
+    publish("clients.rs", clients(&root.join("clients/packed"))?.as_bytes())?;
     let mut parts = Vec::new();
     for guide in &guides {
         parts.push((guide.name.clone(), "text/html", guide.page(&guides)));
@@ -71,7 +76,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     let script = distinct_landmarks(std::str::from_utf8(&script)?)?;
     let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
     compressed.write_all(script.as_bytes())?;
-    publish("reference.js.gz", &compressed.finish()?)
+    let compressed = compressed.finish()?;
+    publish("reference.js.gz", &compressed)?;
+    // Named after its content, so that browsers may keep it for good.
+    let name = format!("reference.{:08x}.js", crc32fast::hash(&compressed));
+    publish("reference.name", name.as_bytes())?;
+    let page = root.join("functions/docs/src/bin/serve-api-docs/docs.html");
+    println!("cargo::rerun-if-changed={}", page.display());
+    publish("docs.html", fs::read_to_string(page)?.replace("reference.js", &name).as_bytes())
+}
+
+/// The packed clients that `make clients` left, as a table of names, content types and contents.
+fn clients(folder: &Path) -> Result<String, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut table = String::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let content_type = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("tgz") => "application/gzip",
+            Some("whl") => "application/zip",
+            _ => continue,
+        };
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or("a client's name isn't text")?;
+        writeln!(table, "({name:?}, {content_type:?}, include_bytes!({path:?}).as_slice()),")?;
+    }
+    Ok(format!("&[\n{table}]"))
 }
 
 /// The reference's script, whose cards of examples are groups: as landmarks, they would all have the same name.

@@ -9,6 +9,9 @@ use crate::guide::Guide;
 /// Order of a path's operations.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
+/// Documents that the overview begins with.
+const LINKED: [&str; 4] = ["/llms-full.txt", "/llms.txt", "/openapi-3.0.json", "/openapi.json"];
+
 /// The document, to be rendered.
 pub struct Page<'a> {
     document: &'a Value,
@@ -35,14 +38,14 @@ impl<'a> Page<'a> {
                 - [Everything in one text](llms-full.txt)\n- [OpenAPI 3.1](openapi.json), [3.0](openapi-3.0.json)\n\n\
                 ## Guides\n\n";
         for guide in guides {
-            let _ = writeln!(out, "- [{}](docs/{}.md): {}", guide.title, guide.name, guide.summary());
+            let _ = writeln!(out, "- [{}](docs/{}.md)", guide.title, guide.name);
         }
         for tag in self.document["tags"].as_array().into_iter().flatten() {
             let operations = self.group(&tag["name"]);
             if !operations.is_empty() {
                 let _ = writeln!(out, "\n## {}\n", text(&tag["name"]));
             }
-            for (path, method, operation) in operations {
+            for (path, method, operation) in operations.into_iter().filter(|(path, ..)| !LINKED.contains(path)) {
                 let (id, summary) = (text(&operation["operationId"]), text(&operation["summary"]));
                 let _ = writeln!(out, "- [{} {path}](docs/{id}.md): {summary}", method.to_uppercase());
             }

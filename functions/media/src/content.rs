@@ -74,40 +74,6 @@ fn hint(found: &str) -> &'static str {
     }
 }
 
-/// The end of the name that a file is saved under.
-pub fn extension(mime: &str) -> &'static str {
-    match mime.split(';').next().unwrap_or_default() {
-        "image/png" => "png",
-        "image/jpeg" => "jpg",
-        "image/gif" => "gif",
-        "image/webp" => "webp",
-        "image/avif" => "avif",
-        "image/heif" => "heic",
-        "image/bmp" => "bmp",
-        "image/svg+xml" => "svg",
-        "video/mp4" => "mp4",
-        "video/webm" | "audio/webm" => "webm",
-        "video/quicktime" => "mov",
-        "video/ogg" | "audio/ogg" => "ogg",
-        "audio/mpeg" => "mp3",
-        "audio/mp4" => "m4a",
-        "audio/wav" => "wav",
-        "audio/flac" => "flac",
-        "model/gltf-binary" => "glb",
-        "application/pdf" => "pdf",
-        "application/json" => "json",
-        "text/plain" => "txt",
-        _ => "bin",
-    }
-}
-
-/// Whether browsers save a file that is opened by itself: one that could look like a page of this host. Within pages,
-/// pictures show all the same.
-pub fn is_saved(mime: &str) -> bool {
-    let kind = mime.split('/').next().unwrap_or_default();
-    mime == "image/svg+xml" || mime != "application/json" && matches!(kind, "application" | "model")
-}
-
 /// Checks the whole of a text; an error says what is wrong with it.
 pub fn check_text(declared: UploadType, content: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(content).map_err(|_| format!("{declared} must be in UTF-8"))?;
@@ -188,17 +154,6 @@ mod tests {
         for text in [&b"a word"[..], b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"<?xml version='1.0'?><svg/>"] {
             assert!(look_at("application/octet-stream", text).is_err(), "a text has to be announced");
         }
-    }
-
-    #[test]
-    fn what_could_look_like_a_page_is_saved() {
-        for mime in ["image/svg+xml", "application/pdf", "model/gltf-binary"] {
-            assert!(is_saved(mime), "{mime}");
-        }
-        for mime in ["image/png", "video/mp4", "audio/mpeg", "text/plain; charset=utf-8", "application/json"] {
-            assert!(!is_saved(mime), "{mime}");
-        }
-        assert_eq!((extension("text/plain; charset=utf-8"), extension("image/svg+xml")), ("txt", "svg"));
     }
 
     #[test]

@@ -60,7 +60,7 @@ struct StoredDocument(#[expect(dead_code, reason = "only described")] Vec<u8>);
             (StoredDocument = "application/json"),
             (String = "text/plain"),
         )),
-        (status = 307, description = "A large file is at `location`, for an hour."),
+        (status = 307, description = "A large file is at `location`."),
         (status = 416, description = "The file has no such range."),
     ),
     extensions(("x-errors" = json!([404, 451]))),

@@ -1,7 +1,7 @@
 //! Fifty hostile files: each is refused, whatever it is announced as, or shown as nothing but a picture or a text.
 
-use media::content::{Found, check_text, is_saved, look};
-use shared::model::Invalid;
+use media::content::{Found, check_text, look};
+use shared::model::{Dag, Invalid, disposition};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 const HTML: &str = "http://www.w3.org/1999/xhtml";
@@ -104,7 +104,7 @@ fn what_is_two_things_at_once_is_served_as_the_harmless_one() {
     // A document of any page, with scripts of its own: saved, and in a sandbox.
     let pdf =
         decide("application/pdf", b"%PDF-1.7\n/OpenAction << /S /JavaScript /JS (app.alert(1)) >>").expect("a PDF");
-    assert!(is_saved(pdf), "{pdf}");
+    assert!(disposition(Dag::cid_of(b"%PDF"), pdf).starts_with("attachment"), "{pdf}");
     let text = decide("text/plain", b"A text about <script>alert(1)</script>");
     assert_eq!(text, Ok("text/plain; charset=utf-8"));
 }

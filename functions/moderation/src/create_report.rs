@@ -1,6 +1,7 @@
 //! Contract of `POST /reports`.
 
 use serde::Serialize;
+use serde_json::Value;
 use shared::{
     http::{Field, FromField, FromFields},
     model::{Address, ChainId, Cid, CommentId, Email, Invalid, MomentRef, Reason, Statement, Subject},
@@ -73,6 +74,13 @@ pub struct CreateReportResponse {
 
 impl FromField for ReportedSubject {
     fn from_field(field: &Field<'_>) -> Option<Self> {
+        // As forms name it.
+        if let Value::String(text) = field.given()? {
+            let subject = text.parse().map(Self);
+            return field.note(subject.map_err(|_: Invalid| {
+                Invalid("must be an object with one of moment, collection, artist, cid and comment")
+            }));
+        }
         let SubjectFields { moment, collection, artist, cid, comment } = field.read()?;
         let given = [
             moment.map(Subject::Moment),

@@ -5,11 +5,9 @@ use std::str::FromStr;
 use shared::{
     api::transact::SentTransaction,
     http::{Form, FromFields, Scalar},
-    model::{Amount, ArtistName, CommentText, Invalid, MomentRef, Whole},
+    model::{Amount, CommentText, Invalid, MomentRef, Recipient, Whole},
 };
 use utoipa::ToSchema;
-
-use crate::referral::Referrer;
 
 /// An order.
 #[derive(FromFields, ToSchema)]
@@ -28,8 +26,7 @@ pub struct CollectMomentRequest {
     pub max_price: Option<Amount>,
     /// Who sent the collector, by address or username: gets the protocol's reward for it, out of what the order costs
     /// anyway. Nobody is their own. By default the operator, if configured.
-    #[schema(value_type = Option<ArtistName>)]
-    pub referral: Option<Referrer>,
+    pub referral: Option<Recipient>,
 }
 
 /// Tokens per order: 1 to 1000.

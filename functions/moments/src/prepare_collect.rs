@@ -3,14 +3,11 @@
 use shared::{
     api::prepare::PreparedCalls,
     http::FromFields,
-    model::{Address, Amount, ArtistName, CheckedAddress, MomentRef},
+    model::{Address, Amount, CheckedAddress, MomentRef, Recipient},
 };
 use utoipa::ToSchema;
 
-use crate::{
-    collect_moment::{Quantity, Remark},
-    referral::Referrer,
-};
+use crate::collect_moment::{Quantity, Remark};
 
 /// An order of a wallet.
 #[derive(FromFields, ToSchema)]
@@ -30,8 +27,7 @@ pub struct PrepareCollectRequest {
     /// Most that the order may cost, in the smallest unit of the sale's currency, with every fee that is paid in it.
     pub max_price: Option<Amount>,
     /// Who sent the collector, as in `POST /moment/collect`; nobody who shares a wallet with `account`.
-    #[schema(value_type = Option<ArtistName>)]
-    pub referral: Option<Referrer>,
+    pub referral: Option<Recipient>,
 }
 
 /// Prepare a wallet's collect

@@ -16,7 +16,12 @@ const SECONDS_TO_KEEP: u32 = 30;
 /// shown in a frame of another site.
 pub fn page(frame: Frame, site: &Site) -> Result<Response, ApiError> {
     let is_embedded = frame.is_embedded;
-    html_answer(frame.render(site), is_embedded).map(|response| response.cacheable(SECONDS_TO_KEEP))
+    html_answer(frame.render(site), site, is_embedded).map(|response| response.cacheable(SECONDS_TO_KEEP))
+}
+
+/// 200 with a page whose address is a secret: it is kept nowhere, and told to no other page.
+pub fn secret_page(frame: Frame, site: &Site) -> Result<Response, ApiError> {
+    html_answer(frame.render(site), site, false)?.with("referrer-policy", "no-referrer")
 }
 
 /// 200 with a file that is made anew each time, kept like a page.
@@ -26,21 +31,32 @@ pub(crate) fn file(content_type: &'static str, text: &str) -> Response {
 
 /// 404 with a page that leads on.
 pub fn not_found(what: &str, site: &Site) -> Result<Response, ApiError> {
+    notice(404, "There is nothing here", what, site)
+}
+
+/// 410 with the same.
+pub fn gone(what: &str, site: &Site) -> Result<Response, ApiError> {
+    notice(410, "This is over", what, site)
+}
+
+fn notice(status: u16, title: &str, what: &str, site: &Site) -> Result<Response, ApiError> {
     let content = html! {
         section .notice {
-            h1 { "There is nothing here" }
+            h1 { (title) }
             p { (what) }
             p { a href=(site.page("/")) { "See the newest moments" } }
         }
     };
-    let frame = Frame { title: "Not found".to_owned(), is_private: true, content, ..Frame::default() };
-    html_answer(frame.render(site), false)?.with_status(404)
+    let frame = Frame { title: title.to_owned(), is_private: true, content, ..Frame::default() };
+    html_answer(frame.render(site), site, false)?.with_status(status)
 }
 
-fn html_answer(document: Markup, is_embedded: bool) -> Result<Response, ApiError> {
+fn html_answer(document: Markup, site: &Site, is_embedded: bool) -> Result<Response, ApiError> {
     let ancestors = if is_embedded { "*" } else { "'none'" };
+    let files = site.files_source();
     let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' {files}; media-src 'self' {files}; \
+         connect-src 'self'; \
          base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}; require-trusted-types-for 'script'; \
          trusted-types 'none'"
     );

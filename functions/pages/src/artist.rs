@@ -6,7 +6,7 @@ use serde_json::json;
 use shared::{
     api::read::{Avatar, MomentView, Site},
     chain::Chains,
-    model::{Address, ArtistName, WebUrl},
+    model::{Address, ArtistName, Subject, WebUrl, line},
     store::artist::Profile,
 };
 
@@ -15,7 +15,7 @@ use crate::{
     format::feeds_of,
     layout::{Frame, HeadPicture},
     report::report,
-    text::{clipped, line},
+    text::clipped,
     words::{Clock, counted, short},
 };
 
@@ -44,7 +44,7 @@ pub fn artist_page(
         @if moments.is_empty() { p .empty { "Nothing published yet." } }
         @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
         @if let Some(next) = next { p .more { a href=(format!("{address}?page={next}")) { "Older moments" } } }
-        (report(site, &json!({"artist": account})))
+        (report(site, Subject::Artist(account)))
     };
     let picture = avatar.as_ref().and_then(|avatar| head_picture(avatar, &title));
     Frame {

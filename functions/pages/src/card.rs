@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use shared::{
     api::read::{MomentView, Person, Site},
     chain::Chains,
+    model::line,
 };
 
 use crate::{
     media::{self, Place},
-    text::line,
     words::{Clock, Offer, short},
 };
 
@@ -23,7 +23,7 @@ fn card(site: &Site, chains: &Chains, moment: &MomentView, place: usize, clock: 
     let title = title(moment);
     let picture = moment.metadata.as_ref().and_then(|metadata| media::image(site, metadata, "", Place::List(place)));
     let offer = chains.get(moment.chain_id).ok();
-    let offer = offer.map(|chain| Offer::of(moment.sale.as_ref(), chain, moment.sold_out, clock));
+    let offer = offer.map(|chain| Offer::of_moment(moment, chain, clock));
     html! {
         article .card {
             a .cover href=(moment.page) {

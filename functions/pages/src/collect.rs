@@ -8,34 +8,38 @@ use shared::{
     model::{Amount, SaleType, SaleView},
 };
 
-use crate::words::Offer;
+use crate::{sign_in, words::Offer};
 
 /// Most of the protocol's fee, in the smallest unit of the chain's currency: above it, nothing is bought.
 const MOST_FEE: u64 = 1_000_000_000_000_000;
 
 /// The button, and the forms that take its place: an address, the code that is mailed to it, and the order.
-pub fn collect(site: &Site, moment: &MomentView, sale: &SaleView, offer: &Offer) -> Markup {
+pub fn collect(site: &Site, moment: &MomentView, offer: &Offer) -> Markup {
+    let most = moment.sale.as_ref().map(most);
+    let is_listed = moment.allow_list.is_some();
     html! {
         a .button href=(site.endpoint("/manage")) { "Collect" }
-        div .collect hidden data-api=(site.endpoint("")) data-moment=(place(moment)) data-most=(most(sale)) {
-            form {
-                label for="email" { "E-mail address" }
-                input #email type="email" name="email" autocomplete="email" required;
-                button type="submit" { "Send me a code" }
-                p .soft { "You get an account that keeps what you collect." }
-            }
-            form hidden {
-                label for="code" { "The code we sent" }
-                input #code name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" title="six digits" required;
-                button type="submit" { "Sign in" }
-            }
+        div .collect hidden data-api=(site.endpoint("")) data-moment=(place(moment)) data-most=[most] data-fee=[is_listed.then_some(MOST_FEE)] {
+            (sign_in::forms(true, "You get an account that keeps what you collect.", "Sign in"))
             form hidden {
                 p { "Your account " code {} " pays." }
-                label for="comment" { "Say something with it, if you like" }
-                input #comment name="comment" maxlength="1000" dir="auto";
+                p .said-with {
+                    label for="comment" { "Say something with it, if you like" }
+                    input #comment name="comment" maxlength="1000" dir="auto";
+                }
                 button type="submit" { "Collect: " (offer.price) }
             }
+            (deposit())
             p .note role="status" {}
+        }
+    }
+}
+
+/// What the account lacks, and where to send it, which the script fills in.
+fn deposit() -> Markup {
+    html! {
+        div .deposit hidden {
+            p { "Your account lacks " strong {} ". Send it there; once it has arrived, you can go on here." }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `/c/{chain}/{contract}`: a collection and its moments.
 
 use maud::html;
-use serde_json::json;
 use shared::{
     api::read::{CollectionView, MomentView, Site},
     chain::Chains,
+    model::{Subject, line},
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     layout::{Frame, HeadPicture},
     media,
     report::report,
-    text::{clipped, line},
+    text::clipped,
     words::{Clock, counted, short},
 };
 
@@ -37,9 +37,7 @@ pub fn collection_page(
         @if moments.is_empty() { p .empty { "Nothing has been published in this collection yet." } }
         @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
         @if let Some(next) = next { p .more { a href=(format!("{}?page={next}", collection.page)) { "Older moments" } } }
-        (report(site, &json!({
-            "collection": {"collectionAddress": collection.address, "chainId": collection.chain_id},
-        })))
+        (report(site, Subject::Collection(collection.chain_id, collection.address)))
     };
     Frame {
         description: if about.is_empty() {

@@ -4,6 +4,7 @@ mod answer;
 mod artist;
 mod assets;
 mod card;
+mod claim;
 mod collect;
 mod collection;
 mod comment;
@@ -15,8 +16,10 @@ mod layout;
 mod media;
 mod moment;
 mod oembed;
+mod qr_code;
 mod report;
 mod share_card;
+mod sign_in;
 mod text;
 mod words;
 
@@ -24,9 +27,10 @@ mod words;
 mod tests;
 
 pub use self::{
-    answer::{not_found, page},
+    answer::{gone, not_found, page, secret_page},
     artist::{artist_named, artist_page},
     assets::{Asset, asset, icon},
+    claim::claim_page,
     collection::collection_page,
     crawler::{MAPPED_MOMENTS, robots, security, sitemap},
     feed::Feed,
@@ -35,6 +39,7 @@ pub use self::{
     layout::Frame,
     moment::{MomentParts, embed_page, moment_page},
     oembed::{OembedQuery, oembed},
+    qr_code::qr_code,
     share_card::{DrawError, ShareCard},
     words::Clock,
 };

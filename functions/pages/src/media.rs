@@ -13,7 +13,7 @@ pub fn file(site: &Site, uri: &str) -> Option<String> {
     let path = path.strip_prefix("ipfs/").unwrap_or(path);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '~' | '%');
     let is_safe = !path.is_empty() && path.chars().all(is_plain) && !path.split('/').any(|part| part == "..");
-    is_safe.then(|| site.endpoint(&format!("/ipfs/{path}")))
+    is_safe.then(|| site.file(&format!("/ipfs/{path}")))
 }
 
 /// Address of the picture that stands for a moment, for messengers and feeds; `None` without one.
@@ -102,9 +102,10 @@ pub fn work(site: &Site, title: &str, metadata: Option<&MetadataView>) -> Markup
         return html! { div .absent { p { "The metadata of this moment has not been read yet." } } };
     };
     let content = file(site, &metadata.content.uri);
-    let image = || image(site, metadata, title, Place::Work);
+    let alt = if metadata.alt.is_empty() { title } else { &metadata.alt };
+    let image = || image(site, metadata, alt, Place::Work);
     match (metadata.content_type(), content) {
-        (Some(ContentType::Video), Some(source)) => html! { (film(site, title, metadata, &source)) },
+        (Some(ContentType::Video), Some(source)) => html! { (film(site, alt, metadata, &source)) },
         (Some(ContentType::Audio), Some(source)) => html! {
             @if let Some(image) = image() { (image) }
             audio controls preload="none" src=(source) { (title) }
@@ -146,12 +147,12 @@ fn bytes(size: u64) -> String {
     }
 }
 
-fn film(site: &Site, title: &str, metadata: &MetadataView, source: &str) -> Markup {
+fn film(site: &Site, alt: &str, metadata: &MetadataView, source: &str) -> Markup {
     let known = metadata.content.width.zip(metadata.content.height);
     let size = known.or_else(|| metadata.placeholder.as_ref().map(|poster| (poster.width, poster.height)));
     html! {
         video controls loop playsinline preload="metadata" poster=[picture(site, metadata)] src=(source)
-            width=[size.map(|size| size.0)] height=[size.map(|size| size.1)] { (title) }
+            width=[size.map(|size| size.0)] height=[size.map(|size| size.1)] aria-label=(alt) { (alt) }
     }
 }
 

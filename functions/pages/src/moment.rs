@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 use shared::{
     api::read::{MomentView, Person, Site},
     chain::Chain,
-    model::{Amount, ContentType, Transfer},
+    model::{Amount, ContentType, Subject, Transfer, line},
     store::chain::CommentPage,
 };
 
 use crate::{
     assets::icon,
     card::{name, person, title},
-    collect::{collect, place},
+    collect::collect,
     comment,
     layout::{Frame, HeadPicture, NAME},
     media,
     report::report,
     share_card::{HEIGHT, WIDTH, card_address},
-    text::{clipped, line},
+    text::clipped,
     words::{Clock, Offer, asked, short},
 };
 
@@ -39,7 +39,7 @@ pub struct MomentParts<'a> {
 /// A moment's page.
 pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, clock: Clock) -> Frame {
     let title = title(moment);
-    let offer = Offer::of(moment.sale.as_ref(), parts.chain, moment.sold_out, clock);
+    let offer = Offer::of_moment(moment, parts.chain, clock);
     let about = moment.metadata.as_ref().map(|metadata| metadata.description.trim()).unwrap_or_default();
     let content = html! {
         article .moment {
@@ -47,7 +47,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
             div .label {
                 h1 dir="auto" { (title) }
                 p .by { "by " (person(site, &moment.creator)) " · " span .soft { (clock.show(&moment.created_at)) } }
-                (offer_box(site, moment, &offer))
+                (offer_box(site, moment, &offer, clock))
                 @if !about.is_empty() { p .about dir="auto" { (about) } }
                 (share(&moment.page, &title))
                 (facts(site, moment, parts))
@@ -70,7 +70,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
                 }
             }
         }
-        (report(site, &json!({"moment": place(moment)})))
+        (report(site, Subject::Moment(moment.place())))
     };
     Frame { content, ..frame(site, moment, &title, about, (parts.chain, &offer)) }
 }
@@ -78,7 +78,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
 /// The work alone, with who made it and the way to the page.
 pub fn embed_page(site: &Site, moment: &MomentView, chain: &Chain, clock: Clock) -> Frame {
     let title = title(moment);
-    let offer = Offer::of(moment.sale.as_ref(), chain, moment.sold_out, clock);
+    let offer = Offer::of_moment(moment, chain, clock);
     let content = html! {
         main .embed {
             div .work { (media::work(site, &title, moment.metadata.as_ref())) }
@@ -174,14 +174,29 @@ fn miniapp(site: &Site, moment: &MomentView, card: &str, offer: &Offer) -> Strin
     json!({"version": "1", "imageUrl": card, "button": {"title": title, "action": action}}).to_string()
 }
 
-fn offer_box(site: &Site, moment: &MomentView, offer: &Offer) -> Markup {
+/// What is asked for, and a way to collect. One that isn't open yet is there and hidden: the script shows it in time,
+/// in the place of a button that waits.
+fn offer_box(site: &Site, moment: &MomentView, offer: &Offer, clock: Clock) -> Markup {
     let left = moment.supply.max.0.saturating_sub(moment.supply.minted.0);
     let is_limited = moment.supply.max != Amount(alloy::primitives::U256::from(u64::MAX));
     html! {
         div .offer {
-            p { strong .price { (offer.price) } @if !offer.note.is_empty() { " " span .soft { (offer.note) } } }
+            @if let Some(copy) = &moment.moved_to {
+                p { "Moved: it goes on in " a href=(copy.page) { "another collection" } "." }
+            }
+            p { strong .price { (offer.price) } @if !offer.note.is_empty() && (offer.is_open || offer.opens.is_none()) { " " span .soft { (offer.note) } } }
             @if is_limited && !moment.sold_out { p .soft { (left) " of " (moment.supply.max) " left" } }
-            @if let Some(sale) = moment.sale.as_ref().filter(|_| offer.is_open) { (collect(site, moment, sale, offer)) }
+            @if let Some(opens) = offer.opens {
+                p .opening role="status" data-opens=(opens) {
+                    @if offer.is_open { "Opens to everybody " } @else { "Opens " }
+                    (clock.until(opens))
+                }
+            }
+            @if offer.is_open { (collect(site, moment, offer)) }
+            @else if offer.opens.is_some() {
+                button .waiting type="button" disabled { "Collect" }
+                div .opened hidden { (collect(site, moment, offer)) }
+            }
         }
     }
 }
@@ -208,6 +223,10 @@ fn facts(site: &Site, moment: &MomentView, parts: &MomentParts<'_>) -> Markup {
             dd { (moment.supply.minted) @if is_open { " minted, open edition" } @else { " of " (moment.supply.max) " minted" } }
             @if let Some(metadata) = &moment.metadata {
                 @if !metadata.content.mime.is_empty() { dt { "File" } dd { (media::facts(site, metadata)) } }
+            }
+            @if let Some(royalty) = moment.royalty.filter(|royalty| royalty.bps > 0) {
+                dt { "Royalty on resale" }
+                dd { (Amount(alloy::primitives::U256::from(royalty.bps)).decimal(2)) " %" }
             }
             dt { "Chain" }
             dd { (parts.chain.id) }

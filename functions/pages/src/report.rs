@@ -1,15 +1,19 @@
-//! "Report" at the end of a page: a form that the script sends, and that browsers without scripts don't show.
+//! "Report" at the end of a page: a form that the script sends, or the browser.
 
 use maud::{Markup, html};
-use serde_json::Value;
-use shared::{api::read::Site, model::Reason};
+use serde_json::{Value, json};
+use shared::{
+    api::read::Site,
+    model::{MomentRef, Reason, Subject},
+};
 
-/// The form, for a subject as `POST /reports` takes it.
-pub fn report(site: &Site, subject: &Value) -> Markup {
+/// The form, for a subject.
+pub fn report(site: &Site, subject: Subject) -> Markup {
     html! {
-        details .report data-api=(site.endpoint("")) data-subject=(subject) {
+        details .report data-api=(site.endpoint("")) data-subject=(fields(subject)) {
             summary { "Report" }
-            form {
+            form method="post" action=(site.endpoint("/reports")) {
+                input type="hidden" name="subject" value=(subject);
                 label for="reason" { "What is wrong with it?" }
                 select #reason name="reason" {
                     @for reason in Reason::EVERY { option value=(reason) { (words(reason)) } }
@@ -22,6 +26,21 @@ pub fn report(site: &Site, subject: &Value) -> Markup {
                 p .note role="status" {}
             }
         }
+    }
+}
+
+/// The subject as JSON has it.
+fn fields(subject: Subject) -> Value {
+    match subject {
+        Subject::Moment(MomentRef { chain, collection, token }) => {
+            json!({"moment": {"collectionAddress": collection, "tokenId": token, "chainId": chain}})
+        }
+        Subject::Collection(chain, collection) => {
+            json!({"collection": {"collectionAddress": collection, "chainId": chain}})
+        }
+        Subject::Artist(account) => json!({"artist": account}),
+        Subject::File(cid) => json!({"cid": cid}),
+        Subject::Comment(chain, comment) => json!({"comment": {"commentId": comment, "chainId": chain}}),
     }
 }
 

@@ -1,16 +1,7 @@
-//! Texts of strangers outside of the element that isolates them: in titles, attributes, feeds and embeds.
+//! Texts cut to a length, and XML.
 
 use maud::{Markup, Render};
-
-/// One line: runs of space become one, and no character is left that is unseen or turns the direction of what follows.
-pub fn line(text: &str) -> String {
-    visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The same with its lines kept.
-pub fn lines(text: &str) -> String {
-    visible(text).trim().to_owned()
-}
+use shared::model::line;
 
 /// The first characters of a line, ending at a word.
 pub fn clipped(text: &str, most: usize) -> String {
@@ -29,27 +20,9 @@ pub fn xml(content: &Markup) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", content.render().into_string())
 }
 
-/// Without what XML 1.0 can't hold (<https://www.w3.org/TR/xml/#charsets>), other controls, and embeddings and overrides of
-/// direction (<https://www.unicode.org/reports/tr9/>), which reach beyond the text.
-fn visible(text: &str) -> String {
-    let is_unseen = |c: char| {
-        let is_space = matches!(c, '\n' | '\t' | '\r');
-        let turns = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-        (c.is_control() && !is_space) || turns || matches!(c, '\u{FFFE}' | '\u{FFFF}')
-    };
-    text.chars().filter(|c| !is_unseen(*c)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn controls_and_overrides_of_direction_are_left_out() {
-        assert_eq!(line(" a\u{0}b\n\u{202E}c\u{2066}\td\u{FFFF} "), "ab c d");
-        assert_eq!(lines("a\n\u{1b}b\u{85} "), "a\nb");
-        assert_eq!(line("שלום مرحبا 👩‍🎨"), "שלום مرحبا 👩‍🎨");
-    }
 
     #[test]
     fn long_lines_end_at_a_word() {

@@ -4,6 +4,7 @@ use std::time::SystemTimeError;
 
 use maud::{Markup, html};
 use shared::{
+    api::read::MomentView,
     chain::Chain,
     clock,
     model::{Address, Amount, SaleType, SaleView},
@@ -60,6 +61,16 @@ impl Clock {
         if seconds > self.0 { format!("in {span}") } else { format!("{span} ago") }
     }
 
+    /// A time to come with the day and the minute, and how far off it is: both as a page shows them before its script counts.
+    pub fn until(self, seconds: u64) -> Markup {
+        let iso = clock::iso_8601(seconds).unwrap_or_default();
+        let exact = OffsetDateTime::parse(&iso, &Rfc3339).ok().and_then(|time| time.format(EXACT).ok());
+        html! {
+            time datetime=(iso) { (exact.unwrap_or_else(|| date(seconds))) }
+            " " span .count { (if self.0.abs_diff(seconds) < 30 * 86_400 { self.ago(seconds) } else { String::new() }) }
+        }
+    }
+
     fn is_after(self, seconds: u64) -> bool {
         self.0 >= seconds
     }
@@ -89,31 +100,52 @@ pub struct Offer {
     pub price: String,
     /// What is paid besides, or when it is for sale; empty if there is nothing to say.
     pub note: String,
-    /// Whether it can be collected now, as far as its times tell.
+    /// Whether it can be collected now, as far as its times tell, if only by the accounts of a list.
     pub is_open: bool,
+    /// When a sale starts that is to come, in Unix seconds.
+    pub opens: Option<u64>,
 }
 
 impl Offer {
     /// Of a moment's sale in force, `None` for one that isn't for sale.
     pub fn of(sale: Option<&SaleView>, chain: &Chain, sold_out: bool, clock: Clock) -> Self {
         let Some(sale) = sale else {
-            return Self { price: "Not for sale".to_owned(), note: String::new(), is_open: false };
+            return Self { price: "Not for sale".to_owned(), note: String::new(), is_open: false, opens: None };
         };
         let price = price(sale, chain);
         if sold_out {
-            return Self { price: "Sold out".to_owned(), note: price, is_open: false };
+            return Self { price: "Sold out".to_owned(), note: price, is_open: false, opens: None };
         }
         let (start, end) = (sale.sale_start.0, sale.sale_end.0);
         if !clock.is_after(start) {
-            return Self { price, note: format!("from {}", clock.ago(start)), is_open: false };
+            return Self { price, note: format!("opens {}", clock.ago(start)), is_open: false, opens: Some(start) };
         }
         if end != u64::MAX && clock.is_after(end) {
-            return Self { price: "Ended".to_owned(), note: price, is_open: false };
+            return Self { price: "Ended".to_owned(), note: price, is_open: false, opens: None };
         }
         let fee = if sale.r#type == SaleType::Erc20 { "" } else { "plus the protocol’s fee" };
         let until = if end == u64::MAX { String::new() } else { format!("until {}", date(end)) };
         let note = [fee, until.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        Self { price, note, is_open: true }
+        Self { price, note, is_open: true, opens: None }
+    }
+
+    /// Of a moment with its sale to a list, where that is what it can be had by, or will be first.
+    pub fn of_moment(moment: &MomentView, chain: &Chain, clock: Clock) -> Self {
+        let open = Self::of(moment.sale.as_ref(), chain, moment.sold_out, clock);
+        let list = moment.allow_list.as_ref().filter(|_| !moment.sold_out && !open.is_open);
+        let Some((start, end)) = list.map(|list| (list.sale_start.0, list.sale_end.0)) else { return open };
+        if clock.is_after(end) {
+            return open;
+        }
+        // Each account has a price of its own.
+        let price = if open.opens.is_some() { open.price } else { "For a list".to_owned() };
+        if clock.is_after(start) {
+            let already = "accounts on a list can collect already".to_owned();
+            let note = open.opens.map_or_else(|| format!("until {}", date(end)), |_| already);
+            return Self { price, note, is_open: true, opens: open.opens };
+        }
+        let opens = open.opens.map_or(start, |other| other.min(start));
+        Self { price, note: format!("opens {}", clock.ago(opens)), is_open: false, opens: Some(opens) }
     }
 }
 
@@ -179,7 +211,9 @@ mod tests {
         assert_eq!(offer(&sale(SaleType::FixedPrice, "0", eth, 0, u64::MAX)).price, "Free");
         assert_eq!(offer(&sale(SaleType::Erc20, "5000000", usdc, 0, u64::MAX)).price, "5 USDC");
         let later = offer(&sale(SaleType::FixedPrice, "1", eth, 1_000_172_800, u64::MAX));
-        assert_eq!((later.note.as_str(), later.is_open), ("from in 2 days", false));
+        assert_eq!((later.note.as_str(), later.is_open, later.opens), ("opens in 2 days", false, Some(1_000_172_800)));
+        let words = clock.until(1_000_172_800).into_string();
+        assert!(words.contains(">11 September 2001, 01:46 UTC</time> <span class=\"count\">in 2 days<"), "{words}");
         assert_eq!(offer(&sale(SaleType::FixedPrice, "1", eth, 0, 5)).price, "Ended");
         assert_eq!(Offer::of(None, chain, false, clock).price, "Not for sale");
     }

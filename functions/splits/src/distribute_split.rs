@@ -1,11 +1,9 @@
 //! Request and description of `POST /splits/distribute`.
 
-use std::str::FromStr;
-
 use shared::{
     api::transact::SentTransaction,
-    http::{FromFields, Scalar},
-    model::{Address, ChainId, Invalid},
+    http::FromFields,
+    model::{Address, ChainId, CurrencyName},
 };
 use utoipa::ToSchema;
 
@@ -21,19 +19,6 @@ pub struct DistributeSplitRequest {
     /// Its chain.
     #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain_id: ChainId,
-}
-
-/// A symbol or a contract.
-pub struct CurrencyName(pub String);
-
-impl Scalar for CurrencyName {}
-
-impl FromStr for CurrencyName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Ok(Self(text.to_owned()))
-    }
 }
 
 /// Pay out a split

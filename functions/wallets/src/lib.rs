@@ -6,6 +6,7 @@ pub mod connect_wallet;
 pub mod disconnect_wallet;
 pub mod list_payout_addresses;
 pub mod list_wallets;
+pub mod on_ramp;
 pub mod read_smart_wallet;
 pub mod remove_payout_address;
 pub mod withdraw_funds;

@@ -27,6 +27,9 @@ pub struct ReadSmartWalletResponse {
     pub chain_id: ChainId,
     /// Balance in each supported currency, the chain's own first.
     pub balances: Vec<Balance>,
+    /// Where the account can be topped up by card or bank transfer, if the operator names a service for that.
+    #[schema(required = true)]
+    pub on_ramp: Option<String>,
 }
 
 /// What a wallet has in one currency.
@@ -44,6 +47,15 @@ pub struct Balance {
     #[serde(rename = "decimalAmount")]
     #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
     pub decimal_amount: String,
+    /// The request of a payment to the account, as wallets read it (ERC-681). For a certain amount, add it: `?value=` for the
+    /// chain's own currency, `&uint256=` for others.
+    #[serde(rename = "depositUri")]
+    #[schema(example = "ethereum:0x540c18b7f99b3b599c6feb99964498931c211858@8453")]
+    pub deposit_uri: String,
+    /// The same as a QR code, an SVG. For a certain amount, add `&amount=`.
+    #[serde(rename = "depositCode")]
+    #[schema(format = "uri")]
+    pub deposit_code: String,
 }
 
 /// Read the balances of an artist's account

@@ -7,7 +7,7 @@ use shared::{
     api::transact::SentTransaction,
     chain::protocol::currency::Currency,
     http::{FromFields, Scalar},
-    model::{ChainId, CheckedAddress, Invalid},
+    model::{ChainId, CheckedAddress, CurrencyName, Invalid},
 };
 use utoipa::ToSchema;
 
@@ -47,19 +47,6 @@ pub enum Unit {
     Smallest,
     /// Ether, or USDC.
     Main,
-}
-
-/// A symbol or a contract.
-pub struct CurrencyName(pub String);
-
-impl Scalar for CurrencyName {}
-
-impl FromStr for CurrencyName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Ok(Self(text.to_owned()))
-    }
 }
 
 impl Scalar for Withdrawal {}
@@ -104,7 +91,7 @@ impl Withdrawal {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let amount = match unit {
             Some(Unit::Main) if fraction.len() > decimals => {
-                return Err(Invalid("must not have more decimals than the currency"));
+                return Err(Invalid("must not have more decimals than the currency: ETH has 18, USDC has 6"));
             }
             Some(Unit::Main) => format!("{whole}{fraction:0<decimals$}").parse(),
             _ if !fraction.is_empty() => return Err(Invalid("must be a whole number unless unit is main")),

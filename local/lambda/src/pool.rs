@@ -348,16 +348,17 @@ impl Pools {
     fn feed(&self, state: &mut State, name: &str) {
         let State { instances, pools, .. } = state;
         let Some(pool) = pools.get_mut(name) else { return };
-        let built = if pool.waiting.is_empty() { None } else { pool.function.built() };
-        let mut gone = Vec::new();
+        let built = pool.function.built();
+        let is_replaced =
+            |id: &Uuid| instances.get(id).is_some_and(|instance| built.is_some() && instance.built != built);
+        let mut gone: Vec<_> = pool.idle.extract_if(.., |id| is_replaced(id)).collect();
         while let Some(waiting) = pool.waiting.pop_front() {
             let Some(permit) = waiting.permit.upgrade() else { continue };
             let Some(id) = pool.idle.pop() else {
                 pool.waiting.push_front(waiting);
                 break;
             };
-            let instance = instances.get_mut(&id).filter(|instance| built.is_none() || instance.built == built);
-            let next = instance.and_then(|instance| instance.next.take().map(|next| (instance, next)));
+            let next = instances.get_mut(&id).and_then(|instance| instance.next.take().map(|next| (instance, next)));
             let Waiting { invocation, answer, permit: weak, since } = waiting;
             let (request_id, timeout) = (invocation.request_id.clone(), pool.function.timeout);
             let undelivered = match next {
@@ -371,7 +372,7 @@ impl Pools {
                 },
                 None => invocation,
             };
-            // Its program was replaced, or its connection is closed, so that its process is ending.
+            // Its connection is closed, so that its process is ending.
             gone.push(id);
             pool.waiting.push_front(Waiting { invocation: undelivered, answer, permit: weak, since });
         }

@@ -16,7 +16,7 @@ use alloy::{
     sol,
     sol_types::{SolCall, SolValue},
 };
-use shared::chain::{Chain, ChainAddresses, PROTOCOL_REWARDS, wallet};
+use shared::chain::{Chain, ChainAddresses, PROTOCOL_REWARDS, node::MULTICALL, wallet};
 
 pub use self::artifacts::Artifacts;
 use self::artifacts::creation_code;
@@ -63,6 +63,7 @@ pub async fn deploy(
 ) -> Result<BTreeMap<&'static str, Address>, StepError> {
     let mut deployment = Deployment::on(rpc_url, artifacts).await?;
     deployment.accounts().await?;
+    deployment.multicall().await?;
     deployment.sales(&chain.addresses).await?;
     deployment.timed_sale(&chain.addresses).await?;
     deployment.factory(&chain.addresses).await?;
@@ -109,6 +110,13 @@ impl<'a> Deployment<'a> {
         Ok(())
     }
 
+    /// The contract that makes many reads in one call.
+    async fn multicall(&mut self) -> Result<(), StepError> {
+        let contract = "multicall";
+        let code = self.artifacts.compiled(contract, "Multicall3")?;
+        self.place(contract, MULTICALL, &code, &[]).await
+    }
+
     /// The sale strategies, and the contracts that they share with collections.
     async fn sales(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
         for (contract, address, name) in [
@@ -117,6 +125,10 @@ impl<'a> Deployment<'a> {
             ("fixedPriceMinter", addresses.fixed_price_minter, "ZoraCreatorFixedPriceSaleStrategy"),
             ("erc20Minter", addresses.erc20_minter, "ERC20Minter"),
         ] {
+            self.place(contract, address, &self.protocol_bytecode(contract, name, name)?, &[]).await?;
+        }
+        if let Some(address) = addresses.merkle_minter {
+            let (contract, name) = ("merkleMinter", "ZoraCreatorMerkleMinterStrategy");
             self.place(contract, address, &self.protocol_bytecode(contract, name, name)?, &[]).await?;
         }
         let gate_setup = Owned::initializeCall { owner: DEPLOYER };
@@ -255,7 +267,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), if chain.addresses.registry.is_some() { 19 } else { 15 });
+            assert_eq!(deployed.len(), if chain.addresses.registry.is_some() { 21 } else { 17 });
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }

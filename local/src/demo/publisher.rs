@@ -17,7 +17,7 @@ use shared::{
         protocol::publishing::Publisher,
         wallet::{self, Call, CallKind, EmbeddedWallet, execution},
     },
-    model::{Amount, NewMoment, OPEN_EDITION, Sale, SaleTerms, TokenId},
+    model::{Amount, NewMoment, OPEN_EDITION, RoyaltyBps, Sale, SaleTerms, TokenId},
 };
 
 use super::DemoCollection;
@@ -76,7 +76,7 @@ impl<'a> DemoPublisher<'a> {
 
         let publisher = Publisher { addresses: &self.chain.addresses, account, operator: account, split: None };
         let uri = release.uri.parse().map_err(during("collection's URI"))?;
-        let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?);
+        let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?, RoyaltyBps::default());
         let call = Call::new(self.chain.addresses.factory, &creation);
         let transaction = execution(&call, CallKind::Call, owner).abi_encode();
         let receipt = transact(&self.node, "collection", owner, account, U256::ZERO, transaction).await?;
@@ -107,6 +107,7 @@ impl<'a> DemoPublisher<'a> {
                 sale,
                 payout_recipient: None,
                 mint_to_creator: 0,
+                royalty: RoyaltyBps::default(),
             })
         };
         sales.into_iter().zip(release.moment_uris).map(moment).collect()

@@ -3,8 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use shared::{
-    model::{Action, Cid, MomentRef, Picture, Subject},
-    store::artist::Decision,
+    model::{Action, ChainId, Cid, Fingerprint, Metadata, MomentRef, Picture, Reason, Subject},
+    store::{
+        artist::{Decision, RemovedPicture},
+        chain::Documents,
+    },
 };
 
 use super::Desk;
@@ -14,14 +17,14 @@ impl Desk {
     /// Removes the file or, of a moment, the files that it names, whatever was done before.
     pub(super) async fn remove_files(&self, decision: &Decision, month: &str) -> Result<(), Error> {
         match decision.subject {
-            Subject::File(cid) => self.take_away(cid).await,
+            Subject::File(cid) => self.take_away(cid, decision.reason).await,
             Subject::Moment(place) if decision.action == Action::Remove => {
                 for cid in self.files(&place).await? {
                     let with = Some(decision.subject);
-                    let decision = Decision { subject: Subject::File(cid), with, ..decision.clone() };
+                    let along = Decision { subject: Subject::File(cid), with, ..decision.clone() };
                     // One that is removed already stays so when the moment comes back.
-                    self.moderation.decide(decision, None, month).await?;
-                    self.take_away(cid).await?;
+                    self.moderation.decide(along, None, month).await?;
+                    self.take_away(cid, decision.reason).await?;
                 }
                 Ok(())
             }
@@ -61,34 +64,53 @@ impl Desk {
     /// The files that a moment names: its metadata, and what that names.
     async fn files(&self, place: &MomentRef) -> Result<BTreeSet<Cid>, Error> {
         let Some(moment) = self.moments.moment(place).await? else { return Ok(BTreeSet::new()) };
-        let uri = moment.uri.as_str();
-        let document = self.documents.find_many(place.chain, [uri]).await?.remove(uri).unwrap_or_default();
-        let uris = [uri, &document.image, &document.animation_url, &document.content.uri];
-        Ok(uris.into_iter().filter_map(Cid::in_uri).collect())
+        let document = self.document(place.chain, &moment.uri).await?;
+        let uris = [&moment.uri, &document.image, &document.animation_url, &document.content.uri];
+        Ok(uris.into_iter().filter_map(|uri| Cid::in_uri(uri)).collect())
+    }
+
+    /// The document at a URI; an empty one until it is fetched.
+    pub(super) async fn document(&self, chain: ChainId, uri: &str) -> Result<Metadata, Error> {
+        Ok(self.documents.find_many(chain, [uri]).await?.remove(uri).unwrap_or_default())
     }
 
     /// Moves a file and its previews away, so that signed addresses and blocks lead nowhere.
-    async fn take_away(&self, cid: Cid) -> Result<(), Error> {
-        if let Some(object) = self.media.object(cid).await? {
-            self.bucket.rename(&object, &removed(&object)).await?;
+    async fn take_away(&self, cid: Cid, reason: Reason) -> Result<(), Error> {
+        if let Some(fingerprint) = self.fingerprint(cid).await? {
+            self.moderation.remember_picture(&RemovedPicture { file: cid, fingerprint, reason }).await?;
         }
+        self.bucket.rename(&cid.object(), &removed(&cid.object())).await?;
         let previews = previews(cid);
         Ok(self.bucket.rename_under(&previews, &removed(&previews)).await?)
     }
 
-    async fn bring_back(&self, cid: Cid) -> Result<(), Error> {
-        if let Some(object) = self.media.object(cid).await? {
-            self.bucket.rename(&removed(&object), &object).await?;
+    /// How a picture looks, by the documents that name it.
+    async fn fingerprint(&self, cid: Cid) -> Result<Option<Fingerprint>, Error> {
+        for naming in self.media.namings(cid).await? {
+            let document = Documents::uri_hash(&naming.document.uri());
+            for chain in self.chains.iter() {
+                let picture = self.previews.picture(chain.id, &document).await?;
+                let looks = picture.filter(|picture| picture.uri == cid.uri()).and_then(|picture| picture.fingerprint);
+                if looks.is_some() {
+                    return Ok(looks);
+                }
+            }
         }
+        Ok(None)
+    }
+
+    async fn bring_back(&self, cid: Cid) -> Result<(), Error> {
+        self.moderation.forget_picture(cid).await?;
+        self.bucket.rename(&removed(&cid.object()), &cid.object()).await?;
         let previews = previews(cid);
         Ok(self.bucket.rename_under(&removed(&previews), &previews).await?)
     }
 }
 
 fn previews(cid: Cid) -> String {
-    Picture::objects(&Picture::hash(&format!("ipfs://{cid}")))
+    Picture::objects(&Picture::hash(&cid.uri()))
 }
 
-fn removed(object: &str) -> String {
+pub(super) fn removed(object: &str) -> String {
     format!("removed/{object}")
 }

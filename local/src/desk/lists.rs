@@ -9,7 +9,7 @@ use shared::{
     store::artist::{Decision, Proposal},
 };
 
-use super::{Desk, words::printable};
+use super::{Desk, Ruling, words::printable};
 use crate::Error;
 
 /// Most entries of a list.
@@ -64,9 +64,9 @@ impl Desk {
         Ok(format!("{proposed} proposals: nothing is decided before you take one"))
     }
 
-    pub(super) async fn take(&self, subject: Subject, note: &[&str]) -> Result<String, Error> {
+    pub(super) async fn take(&self, subject: Subject, note: String) -> Result<String, Error> {
         let Proposal { action, reason, .. } = self.proposal(&subject).await?;
-        let said = self.decide(action, subject, reason, note).await?;
+        let said = self.decide(Ruling { subject, action, reason, until: None, note }).await?;
         self.moderation.drop_proposal(&subject).await?;
         Ok(said)
     }

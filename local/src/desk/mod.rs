@@ -3,6 +3,9 @@
 
 mod files;
 mod lists;
+mod page;
+mod queue;
+mod sign_out;
 mod words;
 
 use std::{
@@ -11,19 +14,30 @@ use std::{
 };
 
 use shared::{
+    auth::credentials::Credentials,
     bucket::Bucket,
     chain::Chains,
     clock, config,
     mail::Mailer,
     model::{Action, Address, ArtistId, Reason, Subject},
     store::{
-        artist::{ArtistTable, Artists, Decision, Media, Moderation, Outbox, Proposal},
-        chain::{ChainTable, Comments, Documents, Moments, Timelines},
+        artist::{
+            Activities, ArtistTable, Artists, Decision, Dismissal, Media, Moderation, Outbox, Proposal, ReportedSubject,
+        },
+        chain::{ChainTable, Comments, Documents, Moments, PreviewQueue, Timelines},
+        secret::SecretTable,
     },
 };
 
-use self::words::{USAGE, date, ended, logged, printable, sentence, state};
-use crate::{Error, stack_map::StackMap};
+pub use self::page::DeskPage;
+use self::{
+    queue::Case,
+    words::{USAGE, date, ended, logged, printable, sentence, state},
+};
+use crate::{Error, objects::Objects, stack_map::StackMap};
+
+/// Who decides at a local stack.
+pub const LOCAL_OPERATOR: &str = "the operator of this machine";
 
 /// How long the index may take to follow a decision.
 const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
@@ -31,30 +45,67 @@ const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
 /// The desk of one stage.
 pub struct Desk {
     bucket: Bucket,
+    objects: Objects,
     chains: Chains,
-    media: Media,
     timelines: Timelines,
     moments: Moments,
     comments: Comments,
     documents: Documents,
+    previews: PreviewQueue,
     inbox: Outbox,
     artists: Artists,
+    activities: Activities,
+    credentials: Credentials,
+    media: Media,
     moderation: Moderation,
     mailer: Mailer,
     operator: String,
     /// Where artists' answers go.
     appeals: String,
+    /// Address of the pages for people, without a slash at its end; empty if it isn't known.
+    site: String,
+}
+
+/// What a desk works with besides tables.
+struct Outside {
+    secrets: SecretTable,
+    bucket: Bucket,
+    objects: Objects,
+    chains: Chains,
+    mailer: Mailer,
+    operator: String,
+    appeals: String,
+    site: String,
+}
+
+/// What is to be decided.
+struct Ruling {
+    subject: Subject,
+    action: Action,
+    reason: Reason,
+    /// When it ends by itself, in Unix seconds.
+    until: Option<u64>,
+    note: String,
 }
 
 impl Desk {
-    /// The stage with the tables `ARTIST_TABLE` and `CHAIN_TABLE`, the bucket `MEDIA_BUCKET` and the chains `CHAINS`, by the
-    /// credentials in the environment; `DESK_OPERATOR` is who decides, `DESK_APPEALS` whom artists answer.
+    /// The stage with the tables `ARTIST_TABLE`, `SECRET_TABLE` and `CHAIN_TABLE`, the bucket `MEDIA_BUCKET` and the chains
+    /// `CHAINS`, by the credentials in the environment; `DESK_OPERATOR` is who decides, `DESK_APPEALS` whom artists answer,
+    /// `DESK_SITE` where the pages for people are.
     pub async fn of_account() -> Result<Self, Error> {
         let aws = config::aws().await;
-        let tables = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         let named = |name: &str| env::var(name).map_err(|_| format!("{name} is required"));
-        let people = (named("DESK_OPERATOR")?, named("DESK_APPEALS")?);
-        Ok(Self::of(tables, Bucket::from_env(&aws)?, Chains::from_env()?, Mailer::from_env(&aws)?, people))
+        let outside = Outside {
+            secrets: SecretTable::from_env(&aws)?,
+            bucket: Bucket::from_env(&aws)?,
+            objects: Objects::new(&aws, named("MEDIA_BUCKET")?),
+            chains: Chains::from_env()?,
+            mailer: Mailer::from_env(&aws)?,
+            operator: named("DESK_OPERATOR")?,
+            appeals: named("DESK_APPEALS")?,
+            site: env::var("DESK_SITE").unwrap_or_default(),
+        };
+        Ok(Self::of(ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?, outside))
     }
 
     /// A running local stack's.
@@ -62,34 +113,42 @@ impl Desk {
         let endpoints = stack.endpoints();
         let named = |name: &str| stack.names.get(name).cloned().ok_or_else(|| format!("the stack has no {name}"));
         let (rows, aws) = (endpoints.sdk_config(&stack.dynamodb).await, endpoints.sdk_config(&stack.aws).await);
-        let tables = (ArtistTable::new(&rows, named("ArtistTable")?), ChainTable::new(&rows, named("ChainTable")?));
-        let sender = named("MailSender")?;
-        let people = (operator.to_owned(), sender.clone());
-        let (bucket, mailer) = (Bucket::new(&aws, named("MediaBucket")?), Mailer::new(&aws, sender, None));
-        Ok(Self::of(tables, bucket, named("Chains")?.parse()?, mailer, people))
+        let (artists, chain) =
+            (ArtistTable::new(&rows, named("ArtistTable")?), ChainTable::new(&rows, named("ChainTable")?));
+        let outside = Outside {
+            secrets: SecretTable::new(&rows, named("SecretTable")?),
+            bucket: Bucket::new(&aws, named("MediaBucket")?),
+            objects: Objects::new(&aws, named("MediaBucket")?),
+            chains: named("Chains")?.parse()?,
+            mailer: Mailer::new(&aws, named("MailSender")?, None),
+            operator: operator.to_owned(),
+            appeals: named("MailSender")?,
+            site: stack.api.trim_end_matches("/api").to_owned(),
+        };
+        Ok(Self::of(artists, chain, outside))
     }
 
-    fn of(
-        (artists, chain): (ArtistTable, ChainTable),
-        bucket: Bucket,
-        chains: Chains,
-        mailer: Mailer,
-        (operator, appeals): (String, String),
-    ) -> Self {
+    fn of(artists: ArtistTable, chain: ChainTable, outside: Outside) -> Self {
+        let Outside { secrets, bucket, objects, chains, mailer, operator, appeals, site } = outside;
         Self {
             bucket,
+            objects,
             chains,
-            media: Media::new(artists.clone()),
             timelines: Timelines::new(chain.clone()),
             moments: Moments::new(chain.clone()),
             comments: Comments::new(chain.clone()),
-            documents: Documents::new(chain),
+            documents: Documents::new(chain.clone()),
+            previews: PreviewQueue::new(chain),
             inbox: Outbox::new(artists.clone()),
             artists: Artists::new(artists.clone()),
+            activities: Activities::new(artists.clone()),
+            credentials: Credentials::new(artists.clone(), secrets),
+            media: Media::new(artists.clone()),
             moderation: Moderation::new(artists),
             mailer,
             operator,
             appeals,
+            site: site.trim_end_matches('/').to_owned(),
         }
     }
 
@@ -104,39 +163,45 @@ impl Desk {
             }
             ["show", subject] => self.show(&subject.parse()?).await,
             [action @ ("hide" | "remove" | "suspend"), subject, reason, ref note @ ..] if !note.is_empty() => {
-                self.decide(action.parse()?, subject.parse()?, reason.parse()?, note).await
+                let (until, note) = match *note {
+                    ["until", end, ref note @ ..] if !note.is_empty() => (Some(end_of(end)?), note.join(" ")),
+                    ref note => (None, note.join(" ")),
+                };
+                let (subject, action, reason) = (subject.parse()?, action.parse()?, reason.parse()?);
+                self.decide(Ruling { subject, action, reason, until, note }).await
+            }
+            ["dismiss", subject, ref note @ ..] if !note.is_empty() => {
+                self.dismiss(subject.parse()?, note.join(" ")).await
             }
             ["undo", subject] => self.undo(subject.parse()?, &[Action::Hide, Action::Remove]).await,
             ["reinstate", artist] => self.undo(artist.parse()?, &[Action::Suspend]).await,
+            ["sign-out", artist] => self.sign_out(artist.parse()?).await,
             ["export"] => self.export().await,
             ["import", file, from] => self.import(file, from).await,
-            ["take", subject, ref note @ ..] if !note.is_empty() => self.take(subject.parse()?, note).await,
+            ["take", subject, ref note @ ..] if !note.is_empty() => self.take(subject.parse()?, note.join(" ")).await,
             ["decline", subject] => self.decline(subject.parse()?).await,
             _ => Err(USAGE.into()),
         }
     }
 
-    /// Subjects without a decision first come, the latest reported first.
+    /// What waits for a decision, then what was decided.
     async fn list(&self) -> Result<String, Error> {
-        let (reported, decisions) = tokio::try_join!(self.moderation.reported(), self.moderation.decisions())?;
-        let open = reported.iter().filter(|each| decisions.iter().all(|decision| decision.subject != each.subject));
+        let (open, decisions) = tokio::try_join!(self.queue(), self.decisions())?;
         let mut lines = Vec::new();
-        for each in open {
-            lines.push(format!(
-                "{}  {} reports, the last for {}, {}",
-                each.subject,
-                each.reports,
-                each.reason,
-                date(each.last_at)?
-            ));
+        for case in open {
+            lines.push(match case {
+                Case::Reported(each) => {
+                    let (reports, at) = (each.reports - each.dismissed, date(each.last_at)?);
+                    format!("{}  {reports} reports, the last for {}, {at}", each.subject, each.reason)
+                }
+                Case::Proposed(Proposal { subject, action, reason, from, at }) => {
+                    format!("{subject}  {action} for {reason} is proposed by {from}, {}", date(at)?)
+                }
+            });
         }
         for decision in &decisions {
             let Decision { subject, reason, by, at, .. } = decision;
             lines.push(format!("{subject}  {} for {reason} by {by}, {}", state(decision)?, date(*at)?));
-        }
-        for proposal in self.moderation.proposals().await? {
-            let Proposal { subject, action, reason, from, at } = proposal;
-            lines.push(format!("{subject}  {action} for {reason} is proposed by {from}, {}", date(at)?));
         }
         Ok(if lines.is_empty() { "nothing is reported or decided".to_owned() } else { lines.join("\n") })
     }
@@ -160,12 +225,9 @@ impl Desk {
         Ok(lines.join("\n"))
     }
 
-    async fn decide(&self, action: Action, subject: Subject, reason: Reason, note: &[&str]) -> Result<String, Error> {
+    async fn decide(&self, ruling: Ruling) -> Result<String, Error> {
+        let Ruling { subject, action, reason, until, note } = ruling;
         let (subject, now) = (self.named(subject).await?, clock::now()?.as_secs());
-        let (until, note) = match note {
-            ["until", end, note @ ..] if !note.is_empty() => (Some(end_of(end, now)?), note),
-            note => (None, note),
-        };
         let action = match (action, subject) {
             (Action::Hide, Subject::File(_)) => Action::Remove,
             (Action::Hide, _) | (Action::Remove, Subject::Moment(_) | Subject::File(_)) => action,
@@ -176,7 +238,7 @@ impl Desk {
         if until.is_some() && action != Action::Suspend && subject.chain().is_none_or(|_| action == Action::Remove) {
             return Err("what is removed, and an artist's name, come back when you undo it: leave the end out".into());
         }
-        let (by, note) = (self.operator.clone(), note.join(" "));
+        let by = self.operator.clone();
         let decision = Decision { subject, action, reason, note, by, at: now, until, with: None };
         let month = date(now)?.chars().take(7).collect::<String>();
         let owner = self.owner(&subject).await?;
@@ -189,6 +251,18 @@ impl Desk {
         }
         let told = self.tell(owner, &decision, false).await?;
         Ok(format!("{told}{}", self.followed(subject, &state).await?))
+    }
+
+    /// Finds nothing in the reports of a subject so far.
+    async fn dismiss(&self, subject: Subject, note: String) -> Result<String, Error> {
+        let reported = self.moderation.reported().await?.into_iter().find(|each| each.subject == subject);
+        let nothing = || format!("nothing is reported about {subject}");
+        let dismissed = reported.filter(ReportedSubject::is_open).ok_or_else(nothing)?.reports;
+        let (by, at) = (self.operator.clone(), clock::now()?.as_secs());
+        match self.moderation.dismiss(&Dismissal { subject, dismissed, note, by, at }).await? {
+            true => Ok(format!("{subject} stays; further reports come back here")),
+            false => Err(nothing().into()),
+        }
     }
 
     async fn undo(&self, subject: Subject, actions: &[Action]) -> Result<String, Error> {
@@ -267,7 +341,8 @@ impl Desk {
 }
 
 /// When a decision ends, which must be later.
-fn end_of(text: &str, now: u64) -> Result<u64, Error> {
+fn end_of(text: &str) -> Result<u64, Error> {
+    let now = clock::now()?.as_secs();
     let end = clock::unix_seconds(text).filter(|end| *end > now);
     end.ok_or_else(|| format!("{text} is no time to come: write it as 2027-01-31 or 2027-01-31T12:00:00Z").into())
 }

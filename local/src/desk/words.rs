@@ -3,14 +3,14 @@
 use shared::{
     clock,
     model::{Action, Subject},
-    store::artist::{Decision, LoggedDecision},
+    store::artist::{Decision, Dismissal, LogEntry, LoggedDecision},
 };
 
 use crate::Error;
 
-pub(super) const USAGE: &str = "usage: desk list | log | show <subject> | hide <subject> <reason> [until <date>] <note…> | \
-    remove <moment or file> <reason> <note…> | suspend <artist> <reason> [until <date>] <note…> | undo <subject> | \
-    reinstate <artist> | export | import <file> <whose> | take <subject> <note…> | decline <subject>; a subject is \
+pub(super) const USAGE: &str = "usage: desk page | list | log | show <subject> | hide <subject> <reason> [until <date>] <note…> | \
+    remove <moment or file> <reason> <note…> | dismiss <subject> <note…> | suspend <artist> <reason> [until <date>] <note…> | undo <subject> | \
+    reinstate <artist> | sign-out <artist> | export | import <file> <whose> | take <subject> <note…> | decline <subject>; a subject is \
     moment#<chain>#<collection>#<token>, collection#<chain>#<contract>, artist#<wallet>, comment#<chain>#<commentId> or \
     cid#<file>; a reason is copyright, illegal, impersonation, spam or other";
 
@@ -37,7 +37,13 @@ pub(super) fn ended(action: Action) -> &'static str {
     }
 }
 
-pub(super) fn logged(LoggedDecision { decision, is_undone }: &LoggedDecision) -> Result<String, Error> {
+pub(super) fn logged(entry: &LogEntry) -> Result<String, Error> {
+    let LoggedDecision { decision, is_undone } = match entry {
+        LogEntry::Decided(decided) => decided,
+        LogEntry::Dismissed(Dismissal { subject, dismissed, note, by, at }) => {
+            return Ok(format!("{}  {subject}  {dismissed} reports dismissed by {by} ({note})", date(*at)?));
+        }
+    };
     let Decision { subject, action, reason, note, by, at, .. } = decision;
     let what = match (is_undone, action) {
         (false, _) => state(decision)?,
@@ -76,4 +82,10 @@ pub(super) fn printable(text: &str) -> String {
 
 pub(super) fn date(seconds: u64) -> Result<String, Error> {
     Ok(clock::iso_8601(seconds)?)
+}
+
+/// Such as `2026-11-27 13:13 UTC`.
+pub(super) fn when(seconds: u64) -> Result<String, Error> {
+    let text = date(seconds)?;
+    Ok(format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default()))
 }

@@ -184,8 +184,11 @@ fn needs_of(headers: &HeaderMap, body: &[u8]) -> (String, Vec<Need>) {
             let form: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
             let field = |name: &str| form.get(name).cloned().unwrap_or_default();
             let context = BTreeMap::from([("ses:FromAddress", BTreeSet::from([field("Source")]))]);
+            let action = format!("ses:{}", field("Action"));
             let identity = arn("ses", &format!("identity/{}", field("Source")));
-            (field("Action"), vec![(format!("ses:{}", field("Action")), identity, context)])
+            let settings = form.get("ConfigurationSetName").map(|set| arn("ses", &format!("configuration-set/{set}")));
+            let resources = [identity].into_iter().chain(settings);
+            (field("Action"), resources.map(|resource| (action.clone(), resource, context.clone())).collect())
         }
         _ => (operation.to_owned(), dynamodb(operation, &json())),
     };
@@ -322,8 +325,11 @@ mod tests {
             [expected("kms:Sign", "key/k", &["RAW", "ECDSA_SHA_256"])]
         );
         assert_eq!(
-            asked("", "Action=SendEmail&Source=a%40b.example"),
-            [expected("ses:SendEmail", "identity/a@b.example", &["a@b.example"])]
+            asked("", "Action=SendEmail&Source=a%40b.example&ConfigurationSetName=set"),
+            [
+                expected("ses:SendEmail", "identity/a@b.example", &["a@b.example"]),
+                expected("ses:SendEmail", "configuration-set/set", &["a@b.example"])
+            ]
         );
     }
 }

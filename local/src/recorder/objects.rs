@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, Method, Uri, header},
     response::Response,
 };
+use percent_encoding::percent_decode_str;
 
 use super::Need;
 
@@ -43,6 +44,9 @@ pub(super) fn needs_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<N
         context: BTreeMap::new(),
     };
     let mut needs: Vec<_> = actions.iter().map(|action| need(action, object)).collect();
+    // What is copied is read first.
+    let source = header("x-amz-copy-source").map(|source| percent_decode_str(source.trim_start_matches('/')));
+    needs.extend(source.map(|source| need("s3:GetObject", &source.decode_utf8_lossy())));
     if let (true, Some((bucket, _))) = (actions.contains(&"s3:GetObject"), object.split_once('/')) {
         // Without it, S3 answers 403 instead of 404 for a missing object.
         needs.push(need("s3:ListBucket", bucket));
@@ -99,6 +103,12 @@ mod tests {
             let expected = ("create-upload".to_owned(), action.to_owned(), "arn:aws:s3:::media/uploads/1".to_owned());
             assert_eq!(asked(method, &format!("/media/uploads/1?{query}{signed}")), [expected]);
         }
+        let mut copied = HeaderMap::new();
+        copied.insert("x-amz-copy-source", "/media/uploads/a%20b".parse().unwrap());
+        let copied = needs_of(&Method::PUT, &format!("/media/ipfs/x?{signed}").parse().unwrap(), &copied);
+        let copied: Vec<_> = copied.iter().map(|need| (need.action.as_str(), need.resource.as_str())).collect();
+        let (target, source) = ("arn:aws:s3:::media/ipfs/x", "arn:aws:s3:::media/uploads/a b");
+        assert_eq!(copied, [("s3:PutObject", target), ("s3:GetObject", source)]);
         let read = asked(Method::GET, &format!("/media/uploads/1?{signed}"));
         let read: Vec<_> = read.iter().map(|(_, action, resource)| (action.as_str(), resource.as_str())).collect();
         let bucket = ("s3:ListBucket", "arn:aws:s3:::media");

@@ -1,18 +1,21 @@
-//! Reads `template.yaml`: its routes, functions and resources, with references resolved. It supports only the parts of
-//! CloudFormation that the template uses; anything else is an error.
+//! Reads the application's templates: routes, functions and resources, with references resolved. It supports only the parts
+//! of CloudFormation that they use; anything else is an error.
 #![warn(missing_docs)]
 
+mod api;
 mod policy;
 mod resolve;
+mod stacks;
 mod stage;
 mod stream;
 
+pub use api::{Cors, Throttle, Throttles};
 pub use policy::Statement;
-pub use resolve::{resolve, resolve_all};
+pub use resolve::{chosen, resolve, resolve_all};
 pub use stage::stage_parameters;
 pub use stream::StreamEvent;
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::{collections::BTreeMap, io, str::FromStr};
 
 use serde_norway::Value;
 
@@ -20,19 +23,27 @@ use serde_norway::Value;
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// Not YAML.
-    #[error("template.yaml: {0}")]
+    #[error("the template: {0}")]
     Yaml(#[from] serde_norway::Error),
     /// A required property is missing.
-    #[error("template.yaml: {0} is missing")]
+    #[error("the template: {0} is missing")]
     Missing(String),
     /// An unknown reference or function.
-    #[error("template.yaml: can't resolve {0}")]
+    #[error("the template: can't resolve {0}")]
     Unresolved(String),
+    /// A file that can't be read.
+    #[error("the template: {0}")]
+    Unread(#[from] io::Error),
+    /// Stacks that declare the same name differently.
+    #[error("the template: {0} isn't the same in both stacks")]
+    Different(String),
 }
 
 /// A parsed template.
 pub struct Template {
     document: Value,
+    /// Outputs of a stack that is deployed before, by name.
+    handed_over: BTreeMap<String, Value>,
 }
 
 /// A route of the HTTP API.
@@ -84,39 +95,6 @@ pub struct Schedule {
     pub input: Option<String>,
 }
 
-/// A throttle of an HTTP API's route.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Throttle {
-    /// Requests a second in the long run.
-    pub rate: f64,
-    /// Requests at once.
-    pub burst: f64,
-}
-
-/// The throttles of an HTTP API.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Throttles {
-    /// That of every route without its own.
-    pub default: Option<Throttle>,
-    /// Those of routes, by method and path.
-    pub routes: BTreeMap<(String, String), Throttle>,
-}
-
-/// CORS settings of an HTTP API.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cors {
-    /// Allowed origins, or `*`.
-    pub allow_origins: Vec<String>,
-    /// Allowed methods.
-    pub allow_methods: Vec<String>,
-    /// Allowed request headers.
-    pub allow_headers: Vec<String>,
-    /// Response headers that pages may read.
-    pub expose_headers: Vec<String>,
-    /// Seconds that a browser may cache a preflight.
-    pub max_age: u64,
-}
-
 /// A resource of the template.
 #[derive(Debug, Clone, Copy)]
 pub struct Resource<'a> {
@@ -138,7 +116,7 @@ impl FromStr for Template {
     fn from_str(yaml: &str) -> Result<Self, TemplateError> {
         let mut document: Value = serde_norway::from_str(yaml)?;
         document.apply_merge()?;
-        Ok(Self { document })
+        Ok(Self { document, handed_over: BTreeMap::new() })
     }
 }
 
@@ -189,46 +167,6 @@ impl Template {
         Ok(names)
     }
 
-    /// CORS settings of the HTTP API; `None` when it has none. `names` come from [`Template::names`].
-    pub fn cors(&self, names: &BTreeMap<String, String>) -> Result<Option<Cors>, TemplateError> {
-        let api = self.resources("AWS::Serverless::HttpApi").next();
-        let cors = api.and_then(|api| api.properties.get("CorsConfiguration"));
-        let Some(cors) = cors.map_or(Ok(None), |cors| resolve::chosen(cors, names))? else { return Ok(None) };
-        let part = |name: &str| cors.get(name).ok_or_else(|| missing("HttpApi", name));
-        let list = |name: &str| resolve_all(part(name)?, names);
-        let max_age = scalar(part("MaxAge")?).and_then(|seconds| seconds.parse().ok());
-        Ok(Some(Cors {
-            allow_origins: list("AllowOrigins")?,
-            allow_methods: list("AllowMethods")?,
-            allow_headers: list("AllowHeaders")?,
-            expose_headers: list("ExposeHeaders")?,
-            max_age: max_age.ok_or_else(|| missing("HttpApi", "MaxAge"))?,
-        }))
-    }
-
-    /// Throttles of the HTTP API. `names` come from [`Template::names`].
-    pub fn throttles(&self, names: &BTreeMap<String, String>) -> Result<Throttles, TemplateError> {
-        let throttle = |settings: &Value| {
-            let part = |name: &str| match settings.get(name).map(|value| resolve(value, names)).transpose()? {
-                Some(value) => value.parse().map(Some).map_err(|_| missing("HttpApi", name)),
-                None => Ok(None),
-            };
-            let (rate, burst) = (part("ThrottlingRateLimit")?, part("ThrottlingBurstLimit")?);
-            Ok::<_, TemplateError>(rate.zip(burst).map(|(rate, burst)| Throttle { rate, burst }))
-        };
-        let api = self.resources("AWS::Serverless::HttpApi").next();
-        let default = api.and_then(|api| api.properties.get("DefaultRouteSettings"));
-        let mut routes = BTreeMap::new();
-        for event in self.resources("AWS::Serverless::Function").flat_map(|function| function.events("HttpApi")) {
-            let part = |name: &str| event.get(name).and_then(scalar);
-            let settings = event.get("RouteSettings").map(throttle).transpose()?.flatten();
-            if let (Some(method), Some(path), Some(settings)) = (part("Method"), part("Path"), settings) {
-                routes.insert((method.to_uppercase(), path), settings);
-            }
-        }
-        Ok(Throttles { default: default.map(throttle).transpose()?.flatten(), routes })
-    }
-
     /// All functions.
     pub fn functions(&self) -> Result<Vec<Function>, TemplateError> {
         let globals = at(&self.document, "Globals.Function.Environment.Variables");
@@ -276,6 +214,23 @@ impl Template {
             })
         };
         self.resources("AWS::Serverless::Function").map(function).collect()
+    }
+
+    /// The statements of the boundary that all functions' roles have.
+    pub fn boundary(&self) -> Result<Vec<Statement>, TemplateError> {
+        let id = at(&self.document, "Globals.Function.PermissionsBoundary").and_then(reference);
+        let id = id.ok_or_else(|| missing("Globals", "PermissionsBoundary"))?;
+        let document = at(&self.document, &format!("Resources.{id}.Properties.PolicyDocument"));
+        document.and_then(policy::statements).ok_or_else(|| missing(&id, "a readable policy"))
+    }
+
+    /// The statements of each key's policy, by the key's logical id.
+    pub fn key_policies(&self) -> Result<BTreeMap<String, Vec<Statement>>, TemplateError> {
+        let keys = self.resources("AWS::KMS::Key").map(|key| {
+            let policy = key.properties.get("KeyPolicy").and_then(policy::statements);
+            Ok((key.logical_id.to_owned(), policy.ok_or_else(|| missing(key.logical_id, "a readable policy"))?))
+        });
+        keys.collect()
     }
 
     /// All routes except the default one, which has neither method nor path.
@@ -343,7 +298,7 @@ fn missing(resource: &str, what: &str) -> TemplateError {
 mod tests {
     use super::*;
 
-    const YAML: &str = r#"
+    pub(crate) const YAML: &str = r#"
 Parameters:
   Limit: { Type: Number, Default: 30 }
   Pages: { Type: String, Default: "https://a.example,https://b.example" }
@@ -413,31 +368,6 @@ Resources:
         assert_eq!(limits(&functions[1]), (60, 512, Some(1), 0));
         let schedule = Schedule { expression: "rate(1 minute)".to_owned(), input: Some(r#"{"for": 5}"#.to_owned()) };
         assert_eq!(functions[1].schedules, [schedule]);
-    }
-
-    #[test]
-    fn throttles_are_read_with_their_references() {
-        let template: Template = YAML.parse().unwrap();
-        let throttles = template.throttles(&template.names([]).unwrap()).unwrap();
-        assert_eq!(throttles.default, Some(Throttle { rate: 30.0, burst: 60.0 }));
-        let route = ("GET".to_owned(), "/things/{id}".to_owned());
-        assert_eq!(throttles.routes, [(route, Throttle { rate: 5.0, burst: 10.0 })].into());
-    }
-
-    #[test]
-    fn cors_origins_are_read_from_a_parameter() {
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let cors = Cors {
-            allow_origins: texts(&["https://a.example", "https://b.example"]),
-            allow_methods: texts(&["GET"]),
-            allow_headers: texts(&["a", "b"]),
-            expose_headers: texts(&["c"]),
-            max_age: 600,
-        };
-        let template = YAML.parse::<Template>().unwrap();
-        assert_eq!(template.cors(&template.names([]).unwrap()).unwrap(), Some(cors));
-        let none = template.names([("Pages".to_owned(), String::new())]).unwrap();
-        assert_eq!(template.cors(&none).unwrap(), None);
     }
 
     #[test]

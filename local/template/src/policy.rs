@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use serde_norway::Value;
 
+use crate::resolve::preferred;
+
 /// An allowing statement of a role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
@@ -13,10 +15,16 @@ pub struct Statement {
     pub conditions: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
-/// The statements of each policy. Only inline policies with `Effect: Allow` are supported; `None` for any other.
+/// The statements of each policy, a conditional one included. Only inline policies with `Effect: Allow` are supported;
+/// `None` for any other.
 pub(crate) fn policies(policies: Option<&Value>) -> Option<Vec<Vec<Statement>>> {
     let policies = policies.and_then(Value::as_sequence).into_iter().flatten();
-    policies.map(|policy| policy.get("Statement")?.as_sequence()?.iter().map(statement).collect()).collect()
+    policies.map(preferred).map(|policy| statements(policy?)).collect()
+}
+
+/// The statements of a policy document; `None` if it isn't such a one.
+pub(crate) fn statements(document: &Value) -> Option<Vec<Statement>> {
+    document.get("Statement")?.as_sequence()?.iter().map(statement).collect()
 }
 
 fn statement(value: &Value) -> Option<Statement> {

@@ -91,10 +91,7 @@ pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> R
 }
 
 /// The value after `!If`; `None` for `AWS::NoValue`.
-pub(crate) fn chosen<'a>(
-    value: &'a Value,
-    names: &BTreeMap<String, String>,
-) -> Result<Option<&'a Value>, TemplateError> {
+pub fn chosen<'a>(value: &'a Value, names: &BTreeMap<String, String>) -> Result<Option<&'a Value>, TemplateError> {
     match value {
         Value::Tagged(tagged) if tagged.tag == "!Ref" && tagged.value.as_str() == Some(NO_VALUE) => Ok(None),
         Value::Tagged(tagged) if tagged.tag == "!If" => {

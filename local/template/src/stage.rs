@@ -32,11 +32,13 @@ impl Template {
         let mut names = self.names(parameters.into_iter().chain(account))?;
         for id in self.logical_ids() {
             names.insert(format!("{id}.Arn"), format!("arn:aws:moments:us-east-1:111122223333:{id}"));
+            names.insert(format!("{id}.StreamArn"), format!("arn:aws:moments:us-east-1:111122223333:{id}/stream/1"));
             names.insert(id.clone(), format!("{}-physical", id.to_lowercase()));
         }
         for parameter in self.resources("AWS::SSM::Parameter") {
             names.insert(format!("{}.Value", parameter.logical_id), format!("value of {}", parameter.logical_id));
         }
+        self.hand_over(&mut names);
         Ok(names)
     }
 }

@@ -41,7 +41,7 @@ fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
 
         impl #impl_generics ::shared::http::FromField for #name #generics #clause {
             fn from_field(field: &::shared::http::Field<'_>) -> ::core::option::Option<Self> {
-                ::shared::http::FromFields::from_fields(&field.object()?)
+                field.read_object()
             }
         }
     })

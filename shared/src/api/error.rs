@@ -12,7 +12,10 @@ use crate::{
     http::ApiError,
     kms::KmsError,
     model::{Address, ArtistId, Cid, MomentRef, Reason, Suspension},
-    store::{StoreError, artist::Artists},
+    store::{
+        StoreError,
+        artist::{Artists, Profile},
+    },
 };
 
 /// 401: the credential is right, but its artist no longer exists.
@@ -31,10 +34,11 @@ pub fn withheld() -> ApiError {
     ApiError::not_found("The operator of this service doesn't show this")
 }
 
-/// Requires that an artist isn't suspended (403), for what isn't written to a chain. One read.
-pub async fn require_active(artists: &Artists, artist: ArtistId) -> Result<(), ApiError> {
+/// Returns an artist who isn't suspended (403), for what isn't written to a chain. One read.
+pub async fn require_active(artists: &Artists, artist: ArtistId) -> Result<Profile, ApiError> {
     let profile = artists.profile(artist).await?.ok_or_else(no_artist)?;
-    refuse_suspended(profile.suspension, clock::now()?.as_secs())
+    refuse_suspended(profile.suspension, clock::now()?.as_secs())?;
+    Ok(profile)
 }
 
 /// 403 while the operator suspends the artist, at `now` in Unix seconds.

@@ -1,6 +1,7 @@
 //! Requests, answers and errors that several endpoints share.
 
 pub mod activity;
+pub mod cost;
 pub mod error;
 pub mod media;
 pub mod notice;

@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-use alloy::{
-    primitives::{self, U256},
-    sol_types::SolCall,
-};
+use alloy::{primitives, sol_types::SolCall};
 use aws_config::SdkConfig;
-use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::transact::Cost;
+use super::cost::{Cost, cannot_pay, shortfalls};
 use crate::{
     auth::client_limit::ClientLimit,
     chain::{
@@ -50,7 +46,8 @@ pub struct Sender<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCalls {
     chain_id: ChainId,
-    /// An approval comes first where the currency has one and the wallet's allowance doesn't suffice.
+    /// An approval comes first where the currency has one and the wallet's allowance doesn't suffice; a new split's creation,
+    /// too.
     #[schema(max_items = 2)]
     calls: Vec<PreparedCall>,
     /// What it costs.
@@ -91,11 +88,11 @@ pub struct PreparedCost {
 
 impl CallPreparer {
     /// Reads `CHAINS`, `RPC_URLS`, `SECRET_TABLE` and `WALLET_READS_PER_CLIENT_MINUTELY`.
-    pub fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let most = config::parsed(config::variables::WALLET_READS_PER_CLIENT_MINUTELY)?;
         let clients = ClientLimit::new(SecretTable::from_env(aws)?, "prepare", most, MINUTE);
-        Ok(Self { chains: ServedChains::from_env()?, clients })
+        Ok(Self { chains: ServedChains::from_env(aws).await?, clients })
     }
 
     /// Counts a request of the client's network; 429 over its limit. One write.
@@ -149,19 +146,11 @@ impl Sender<'_> {
     /// Requires the wallet to have what it costs, one currency per cost (402). One call to the chain each.
     async fn afford(self, costs: impl Iterator<Item = Cost>) -> Result<(), ApiError> {
         let costs: Vec<_> = costs.collect();
-        let balances = costs.iter().map(|cost| cost.currency.balance(self.node, self.account));
-        let balances: Vec<U256> = try_join_all(balances).await?;
-        let short = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount);
-        let short: Vec<_> = short
-            .map(|(Cost { currency, amount }, balance)| {
-                format!("needs {}, has {}", currency.format(*amount), currency.format(balance))
-            })
-            .collect();
-        if short.is_empty() {
-            return Ok(());
+        let short = shortfalls(self.node, self.account, &costs).await?;
+        match short.is_empty() {
+            true => Ok(()),
+            false => Err(cannot_pay(&format!("The wallet {}", Address::from(self.account)), &short)),
         }
-        let account = Address::from(self.account);
-        Err(ApiError::payment_required(format!("The wallet {account} can't pay for this: {}", short.join("; "))))
     }
 }
 

@@ -7,8 +7,11 @@ use utoipa::{
 
 use crate::{
     chain::Chains,
-    http::{AllowedChains, Field, Fields, FromField, FromFields},
-    model::{Address, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, Page, PageLimit, PageNumber, TokenId},
+    http::{AllowedChains, ApiError, Field, Fields, FromField, FromFields},
+    model::{
+        Address, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, Page, PageLimit, PageNumber, PageStart,
+        TokenId, Until,
+    },
 };
 
 /// A token of a collection on a chain.
@@ -83,6 +86,27 @@ impl FromFields for Page {
     fn from_fields(fields: &Fields<'_>) -> Option<Self> {
         let PageQuery { limit, page } = FromFields::from_fields(fields)?;
         Some(Self { limit, number: page })
+    }
+}
+
+/// Where a page begins.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct UntilQuery {
+    /// Where the page begins: `Link` names it.
+    until: Option<Until>,
+}
+
+/// Refuses the start of a page of another list.
+pub fn of_another_list() -> ApiError {
+    ApiError::invalid_field("until", "is of another list: begin without it")
+}
+
+impl FromFields for PageStart {
+    fn from_fields(fields: &Fields<'_>) -> Option<Self> {
+        let (page, until) = (FromFields::from_fields(fields), FromFields::from_fields(fields));
+        let UntilQuery { until } = until?;
+        Some(Self { page: page?, until })
     }
 }
 

@@ -39,8 +39,9 @@ impl ServiceClient {
     /// Reads `TOKEN_ISSUER`, the API's base URL, and `ORIGIN_SECRET`.
     pub fn from_env() -> Result<Self, StartError> {
         const LIMIT: Duration = Duration::from_secs(27);
-        let origin_secret =
-            config::optional(config::variables::ORIGIN_SECRET).map(HeaderValue::try_from).transpose()?;
+        let secrets = config::optional(config::variables::ORIGIN_SECRET);
+        let first = secrets.as_deref().and_then(|secrets| secrets.split(',').next());
+        let origin_secret = first.map(HeaderValue::from_str).transpose()?;
         let http = Client::builder().redirect(Policy::none()).timeout(LIMIT).build()?;
         Ok(Self { http, address: ServiceAddress::from_env(), origin_secret })
     }
@@ -81,6 +82,13 @@ impl CallsFor {
             call = call.json(body);
         }
         call.send().await.map_err(|error| ApiError::unavailable("The service didn't reach itself: try again", 1, error))
+    }
+
+    /// Sends a part of an upload to the address that the service gave for it; 502 if it isn't taken.
+    pub async fn put(&self, url: &str, content: Vec<u8>) -> Result<(), ApiError> {
+        let refused = |error| ApiError::bad_gateway("The storage didn't take the file: try again", error);
+        let answer = self.http.put(url).body(content).send().await.map_err(refused)?;
+        answer.error_for_status().map(drop).map_err(refused)
     }
 
     /// What a request's path has below the base URL.

@@ -1,5 +1,7 @@
 //! Verifies that a wallet signed its challenge, by a key or as a contract.
 
+use aws_config::SdkConfig;
+
 use crate::{
     auth::wallet_proof::{Message, WalletSignature},
     chain::{
@@ -19,8 +21,8 @@ pub struct WalletVerifier {
 
 impl WalletVerifier {
     /// Reads `RPC_URLS`.
-    pub fn from_env() -> Result<Self, StartError> {
-        Ok(Self { nodes: NodeUrls::from_env()? })
+    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+        Ok(Self { nodes: NodeUrls::from_env(aws).await? })
     }
 
     /// The challenged wallet, if it signed; else the reason, which follows "signature" or "The signature". The chain is

@@ -10,12 +10,12 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::token::bearer;
+use super::{key_log::KeyLog, token::bearer};
 use crate::{
     config::{self, ConfigError},
     http::{ApiError, Principal, Request},
     model::{ArtistId, DailySpend, KeyId, Scope},
-    store::secret::{ApiKeys, KeyOwner},
+    store::secret::{ApiKeys, KeyOwner, KeyRequests, SecretTable},
 };
 
 /// Prefix of every key. It must never change: clients, secret scanners and stored keys rely on it.
@@ -152,18 +152,21 @@ pub(super) fn sent_key(request: &Request) -> Option<&str> {
 #[derive(Clone)]
 pub struct KeyAuthenticator {
     keys: ApiKeys,
+    log: KeyLog,
     /// When this process noted a key's use last, in Unix seconds.
     noted: Arc<Mutex<HashMap<String, u64>>>,
 }
 
 impl KeyAuthenticator {
-    /// An authenticator for the stored `keys`.
-    pub fn new(keys: ApiKeys) -> Self {
-        Self { keys, noted: Arc::default() }
+    /// An authenticator for the stored keys.
+    pub fn new(secrets: SecretTable) -> Self {
+        let log = KeyLog::new(KeyRequests::new(secrets.clone()));
+        Self { keys: ApiKeys::new(secrets), log, noted: Arc::default() }
     }
 
     /// The key that the request brings, and its owner; 401 unless it is a live key, 403 if it lacks the scope. One read,
-    /// none for a text that can't be a key; one write a minute and process to note the key's use.
+    /// none for a text that can't be a key; one write a minute and process to note the key's use,
+    /// and one when the request is answered.
     pub async fn authenticate(
         &self,
         request: &Request,
@@ -179,6 +182,7 @@ impl KeyAuthenticator {
             return Err(ApiError::unauthorized_key("The API key has expired: make a new one"));
         }
         request.note_principal(Principal { artist: Some(owner.artist_id), key: Some(owner.id), scope });
+        request.note_answer_in(self.log.of(&owner));
         if self.is_to_be_noted(&hash, now.as_secs()) {
             self.keys.note_use(&owner, now.as_secs()).await?;
         }

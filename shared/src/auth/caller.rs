@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 
 use super::{
     api_key::{Caller, Credential, KeyAuthenticator, KeyInUse, sent_key},
+    page_session,
     session::SessionAuthenticator,
     token::VerifiedToken,
 };
@@ -13,7 +14,7 @@ use crate::{
     config::ConfigError,
     http::{ApiError, Request},
     model::{ArtistId, Scope},
-    store::secret::{ApiKeys, KeyOwner, SecretTable},
+    store::secret::{KeyOwner, SecretTable},
 };
 
 /// A valid credential with all that is known of it.
@@ -34,7 +35,7 @@ pub struct CallerAuthenticator {
 impl CallerAuthenticator {
     /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; API keys are in the table `secrets`.
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
-        let keys = KeyAuthenticator::new(ApiKeys::new(secrets.clone()));
+        let keys = KeyAuthenticator::new(secrets.clone());
         Ok(Self { sessions: SessionAuthenticator::from_env(secrets)?, keys })
     }
 
@@ -73,7 +74,7 @@ impl CallerAuthenticator {
         Box::pin(async move {
             if sent_key(request).is_some() {
                 self.keys.authenticate(request, scope, now).await.map(Identified::Key)
-            } else if request.header("authorization").is_some() {
+            } else if request.header("authorization").is_some() || page_session::token(request).is_some() {
                 self.sessions.authenticate(request).await.map(Identified::Token)
             } else {
                 Err(ApiError::unauthorized_caller(

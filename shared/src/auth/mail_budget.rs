@@ -1,5 +1,6 @@
-//! How many mails the service sends in all: fewer than SES allows, since past its quota nobody could sign in. Half of a
-//! day's are kept for mailboxes that signed in before, so that requests for made-up addresses don't use them up.
+//! How many mails the service sends in all: fewer than SES allows, since past its quota nobody could sign in. A quarter of a
+//! day's is kept for mailboxes that signed in before, so that requests for made-up addresses don't use it up, and a quarter
+//! for news of moments, which anybody can cause.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +8,11 @@ use super::total_limit::TotalLimit;
 use crate::{
     config::{self, ConfigError},
     http::ApiError,
-    store::{StoreError, secret::SecretTable},
+    model::ArtistId,
+    store::{
+        StoreError,
+        secret::{RequestCounts, SecretTable},
+    },
     telemetry::{self, Metric},
 };
 
@@ -20,9 +25,26 @@ pub struct MailBudget {
     kept: KeptMails,
 }
 
-/// The half of a day's mails that is kept for mailboxes that signed in before.
+/// The quarter of a day's mails that is kept for mailboxes that signed in before.
 #[derive(Clone)]
 pub struct KeptMails(Arc<TotalLimit>);
+
+/// The quarter of a day's mails that is for news of moments, and each artist's part of it.
+pub struct NewsBudget {
+    all: TotalLimit,
+    of_artists: RequestCounts,
+}
+
+/// Whether there is room for a mail of news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewsRoom {
+    /// There is.
+    Free,
+    /// The artist had enough today.
+    ArtistHadEnough,
+    /// All artists together had.
+    UsedUp,
+}
 
 /// Where the room for a mail came from.
 #[derive(Debug)]
@@ -38,7 +60,7 @@ impl MailBudget {
     /// Reads `MAILS_DAILY` (40000) and `CODES_TOTAL_HOURLY` (3000).
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (hourly, daily) = (config::parsed(config::variables::CODES_TOTAL_HOURLY)?, half_of_a_day()?);
+        let (hourly, daily) = (config::parsed(config::variables::CODES_TOTAL_HOURLY)?, part_of_a_day(2)?);
         Ok(Self {
             open_hourly: TotalLimit::new(secrets.clone(), "mail#open", hourly, HOUR),
             open_daily: TotalLimit::new(secrets.clone(), "mail#open#day", daily, DAY),
@@ -66,7 +88,7 @@ impl MailBudget {
 impl KeptMails {
     /// Reads `MAILS_DAILY` (40000).
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
-        Ok(Self(Arc::new(TotalLimit::new(secrets, "mail#kept#day", half_of_a_day()?, DAY))))
+        Ok(Self(Arc::new(TotalLimit::new(secrets, "mail#kept#day", part_of_a_day(4)?, DAY))))
     }
 
     /// Counts a mail to a known mailbox; `false` if there is no room. One write.
@@ -79,6 +101,34 @@ impl KeptMails {
     }
 }
 
-fn half_of_a_day() -> Result<u32, ConfigError> {
-    Ok(config::parsed::<u32>(config::variables::MAILS_DAILY)? / 2)
+impl NewsBudget {
+    /// Mails that an artist gets in a day.
+    pub const OF_ARTIST: u32 = 12;
+    /// Mails that somebody gets in a day who never signed in.
+    pub const OF_STRANGER: u32 = 3;
+
+    /// Reads `MAILS_DAILY` (40000).
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
+        let all = TotalLimit::new(secrets.clone(), "mail#news#day", part_of_a_day(4)?, DAY);
+        Ok(Self { all, of_artists: RequestCounts::new(secrets) })
+    }
+
+    /// Counts a mail of news to an artist, who gets at most so many in a day. Two writes.
+    pub async fn admit(&self, artist: ArtistId, most: u32, now: Duration) -> Result<NewsRoom, StoreError> {
+        let (day, seconds) = (now.as_secs() / DAY.as_secs(), DAY.as_secs());
+        let mailed = self.of_artists.count(&format!("mail#news#{artist}"), day, (day + 2) * seconds).await?;
+        if mailed > most {
+            return Ok(NewsRoom::ArtistHadEnough);
+        }
+        if self.all.admits(now).await? {
+            return Ok(NewsRoom::Free);
+        }
+        telemetry::count(Metric::MailBudgetUsedUp);
+        Ok(NewsRoom::UsedUp)
+    }
+}
+
+/// One of so many equal parts of a day's mails.
+fn part_of_a_day(parts: u32) -> Result<u32, ConfigError> {
+    Ok(config::parsed::<u32>(config::variables::MAILS_DAILY)? / parts)
 }

@@ -3,7 +3,10 @@
 pub mod api_key;
 pub mod caller;
 pub mod client_limit;
+pub mod credentials;
+mod key_log;
 pub mod mail_budget;
+pub mod page_session;
 pub mod rate_limit;
 pub mod service_address;
 pub mod session;

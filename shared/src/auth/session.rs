@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{
     api_key::sent_key,
-    token::{TokenVerifier, VerifiedToken},
+    page_session,
+    token::{TokenVerifier, VerifiedToken, bearer},
 };
 use crate::{
     clock,
@@ -48,7 +49,8 @@ impl SessionAuthenticator {
 
     /// The request's token; 401 without a valid one, or with one that was signed out. One read, none for an invalid one.
     pub async fn authenticate(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        let mut token = self.tokens.verify(request)?;
+        let sent = bearer(request).or_else(|| page_session::token(request));
+        let mut token = self.tokens.verify(sent)?;
         let state = self.sessions.state(token.artist, token.id, clock::now()?.as_secs()).await?;
         token.has_passkey = state.has_passkey;
         if state.is_over {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::future::try_join_all;
 
 use crate::{
-    kms::{KmsError, MacKey},
+    kms::{KmsError, MacKeys},
     model::{ArtistId, DeviceId, Email, Nonce, OneTimeCode, SignInLink},
     store::{
         StoreError,
@@ -32,7 +32,7 @@ pub enum SignInError {
 #[derive(Clone)]
 pub struct SignInCodes {
     codes: Codes,
-    key: MacKey,
+    keys: MacKeys,
 }
 
 /// What is mailed, and what is stored of it.
@@ -55,9 +55,9 @@ pub struct CheckedCode {
 }
 
 impl SignInCodes {
-    /// Codes kept in `codes`, authenticated with `key`.
-    pub fn new(codes: Codes, key: MacKey) -> Self {
-        Self { codes, key }
+    /// Codes kept in `codes`, authenticated with `keys`.
+    pub fn new(codes: Codes, keys: MacKeys) -> Self {
+        Self { codes, keys }
     }
 
     /// Issues a link for an address and, if there is a holder, a code in place of an earlier one of theirs. One KMS call,
@@ -98,13 +98,13 @@ impl SignInCodes {
     ) -> Result<(OneTimeCode, StoredCode), SignInError> {
         let code = OneTimeCode::random()?;
         let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mac = alloy::hex::encode(self.key.generate(&message(email, &code, issued_at)).await?);
+        let mac = alloy::hex::encode(self.keys.generate(self.keys.first(), &message(email, &code, issued_at)).await?);
         let expires_at = (now + OneTimeCode::LIFETIME).as_secs();
         Ok((code, StoredCode { mac, issued_at, expires_at, tries: 0, holder, link }))
     }
 
     /// Counts a try and compares `code` with the holder's and the address's newest. Up to two writes, then up to two KMS
-    /// calls, at least one of each: timing doesn't tell whether there is a code.
+    /// calls for each key, at least one of each: timing doesn't tell whether there is a code.
     pub async fn check(
         &self,
         email: &Email,
@@ -113,7 +113,7 @@ impl SignInCodes {
         now: Duration,
     ) -> Result<CheckedCode, SignInError> {
         let found = self.codes.count_try(email, holder, now.as_secs()).await?;
-        let compare = async |issued_at, mac: Vec<u8>| self.key.verify(&message(email, code, issued_at), &mac).await;
+        let compare = async |issued_at, mac: Vec<u8>| self.keys.verify(&message(email, code, issued_at), &mac).await;
         if found.is_empty() {
             compare(0, vec![0; 32]).await?;
         }

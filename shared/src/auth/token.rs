@@ -195,9 +195,9 @@ impl TokenVerifier {
         Ok(Self { keys: PublicKeys::from_env()?, validation })
     }
 
-    /// The token in `Authorization: Bearer`; 401 without a valid one. No call to storage or AWS: it may be signed out.
-    pub fn verify(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        let token = bearer(request)
+    /// The token that a request brings; 401 without a valid one. No call to storage or AWS: it may be signed out.
+    pub fn verify(&self, token: Option<&str>) -> Result<VerifiedToken, ApiError> {
+        let token = token
             .ok_or_else(|| ApiError::unauthorized("Sign in and send the token as Authorization: Bearer <token>"))?;
         self.decode(token).ok_or_else(|| {
             ApiError::invalid_token("The token is not valid or has expired: sign in again to get a new one")

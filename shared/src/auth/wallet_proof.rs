@@ -50,17 +50,42 @@ impl Challenger {
         purpose: Purpose,
         now: Duration,
     ) -> Result<Message, time::Error> {
-        let domain = &self.base[url::Position::BeforeHost..url::Position::AfterPort];
-        let wallet = checksummed(wallet);
-        let (uri, nonce) = (&self.base, Uuid::new_v4().simple());
-        let issued_at = clock::iso_8601(now.as_secs())?;
-        let expires_at = clock::iso_8601((now + CHALLENGE_LIFETIME).as_secs())?;
-        Ok(Message(format!(
-            "{domain} wants you to sign in with your Ethereum account:\n{wallet}\n\n\
-             {purpose} This costs nothing.\n\n\
+        let text = Text {
+            domain: &self.base[url::Position::BeforeHost..url::Position::AfterPort],
+            wallet,
+            statement: &format!("{purpose} This costs nothing."),
+            uri: self.base.as_str(),
+            chain,
+            nonce: &Uuid::new_v4().simple().to_string(),
+            issued_at: &clock::iso_8601(now.as_secs())?,
+            expires_at: &clock::iso_8601((now + CHALLENGE_LIFETIME).as_secs())?,
+        };
+        Ok(Message(text.to_string()))
+    }
+}
+
+/// The fields of a message, as EIP-4361 orders and names them.
+struct Text<'a> {
+    domain: &'a str,
+    wallet: Address,
+    statement: &'a str,
+    uri: &'a str,
+    chain: ChainId,
+    nonce: &'a str,
+    issued_at: &'a str,
+    expires_at: &'a str,
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { domain, wallet, statement, uri, chain, nonce, issued_at, expires_at } = self;
+        write!(
+            formatter,
+            "{domain} wants you to sign in with your Ethereum account:\n{}\n\n{statement}\n\n\
              URI: {uri}\nVersion: 1\nChain ID: {chain}\nNonce: {nonce}\n\
-             Issued At: {issued_at}\nExpiration Time: {expires_at}"
-        )))
+             Issued At: {issued_at}\nExpiration Time: {expires_at}",
+            checksummed(*wallet)
+        )
     }
 }
 
@@ -172,6 +197,55 @@ mod tests {
         );
         assert!(nonce.len() >= 8 && nonce.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{nonce}");
         assert_ne!(message, make());
+    }
+
+    #[test]
+    fn published_vectors_of_eip_4361_are_taken_and_refused_as_they_say() {
+        // test/verification_positive.json and verification_negative.json of spruceid/siwe. Times, nonces and domains
+        // are the stored challenge's, whose text must come back whole.
+        let (first, second, third) = (
+            ("0x9d85ca56217d2bb651b00f15e694eb7e713637d4", "bTyXgcQxn2htgkjJn", "2022-01-27T17:09:38.578Z"),
+            ("0x2eca0068307e706741445764a3d6a4402ac2a5a9", "lx2nx4so", "2022-01-05T14:27:30.883Z"),
+            ("0x6da01670d8fc844e736095918bbe11fe8d564163", "rmplqh1gf", "2022-01-05T14:31:43.954Z"),
+        );
+        for ((wallet, nonce, issued_at), expires_at, signature, is_taken) in [
+            (
+                first,
+                "2100-01-07T14:31:43.952Z",
+                "0xdc35c7f8ba2720df052e0092556456127f00f7707eaa8e3bbff7e56774e7f2e05a093cfc9e02964c33d86e8e066e221b7d15\
+                 3d27e5a2e97ccd5ca7d3f2ce06cb1b",
+                true,
+            ),
+            (
+                second,
+                "2021-01-05T00:00:00Z",
+                "0x7337bc2826c7678cd6bc84f5b3b236efc969b0451f9feca2328b1d3401b030c113f19bdba359ba3f52762c66e9147311fa95\
+                 fe598a1a4ec9bb383a7b4e3874241b",
+                true,
+            ),
+            (
+                third,
+                "2100-01-07T14:31:43.952Z",
+                "0xf2e8420fc1b722bf4941f5a0464f98172a758ceda5039f622e425fb69fd19b20e444bba7c9a8a8d7e2b5e453553efe7c9460\
+                 be5d211abe473fc146d51bb04d0cb1b",
+                false,
+            ),
+            (
+                third,
+                "2100-01-07T14:31:43.952Z",
+                "0x31df81dc02344c9156e6f71da46e2db624b38f8f806290d670d46492b834b2e7575cbce9f48169356cfb577b910d8e30732f\
+                 cf23c1ac0021d08b945ed7ee118e1b",
+                false,
+            ),
+        ] {
+            let wallet = wallet.parse().unwrap();
+            let (domain, uri) = ("login.xyz", "https://login.xyz");
+            let statement = "Sign-In With Ethereum Example Statement";
+            let text = Text { domain, wallet, statement, uri, chain: ChainId(1), nonce, issued_at, expires_at };
+            let message = text.to_string().parse().unwrap();
+            let signature = signature.parse::<WalletSignature>();
+            assert_eq!(signature.is_ok_and(|it| it.is_of_key(wallet, &message)), is_taken, "{text}");
+        }
     }
 
     #[test]

@@ -9,27 +9,40 @@ use sha2::Sha256;
 
 use crate::{
     config::{self, ConfigError},
-    kms::{KmsError, MacKey},
-    model::WebhookId,
+    kms::{KmsError, MacKeys},
+    store::artist::{SecretName, Webhook},
 };
 
 /// Derives secrets.
 #[derive(Clone)]
-pub struct WebhookSecrets(MacKey);
+pub struct WebhookSecrets(MacKeys);
 
 /// A webhook's secret.
 #[derive(Clone)]
 pub struct WebhookSecret(Vec<u8>);
 
 impl WebhookSecrets {
-    /// Reads `WEBHOOK_KEY_ID`.
+    /// Reads `WEBHOOK_KEY_IDS`.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Ok(Self(MacKey::from_env(aws, config::variables::WEBHOOK_KEY_ID)?))
+        Ok(Self(MacKeys::from_env(aws, config::variables::WEBHOOK_KEY_IDS)?))
     }
 
-    /// The secret with a number. One KMS call.
-    pub async fn secret(&self, webhook: WebhookId, generation: u32) -> Result<WebhookSecret, KmsError> {
-        Ok(WebhookSecret(self.0.generate(format!("webhook\n{webhook}\n{generation}").as_bytes()).await?))
+    /// Id of the key that new secrets are derived from.
+    pub fn key(&self) -> &str {
+        self.0.first()
+    }
+
+    /// A webhook's newest secret. One KMS call.
+    pub async fn newest(&self, webhook: &Webhook) -> Result<WebhookSecret, KmsError> {
+        self.secret(webhook, &webhook.newest_secret()).await
+    }
+
+    /// One of a webhook's secrets. That of a retired key is lost: another one takes its place, which no receiver knows. One
+    /// KMS call.
+    pub async fn secret(&self, webhook: &Webhook, name: &SecretName) -> Result<WebhookSecret, KmsError> {
+        let key = self.0.known_or_oldest(name.key.as_deref());
+        let text = format!("webhook\n{}\n{}", webhook.id, name.generation);
+        Ok(WebhookSecret(self.0.generate(key, text.as_bytes()).await?))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The supported chains. A known chain needs only its id: its public deployments are the defaults.
 
-use std::borrow::Borrow;
-
 use alloy::primitives::{Address, address};
 use alloy_chains::NamedChain;
 use serde::Deserialize;
@@ -28,12 +26,19 @@ pub struct ChainAddresses {
     pub erc20_minter: Address,
     /// Sells at the protocol's fee alone, then opens a secondary market.
     pub timed_minter: Address,
+    /// Sells to the accounts of a list, if deployed.
+    #[serde(default)]
+    pub merkle_minter: Option<Address>,
     /// The comments protocol.
     pub comments: Address,
     /// Creates revenue splits that pay out on receipt (0xSplits v2.2, push).
     pub split_factory: Address,
     /// The ERC-20 currency that sales are priced in, with 6 decimals.
     pub usdc: Address,
+    /// Other tokens that stand for USDC there: nothing is sold for them here, but what others sold for them is counted
+    /// and shown as USDC.
+    #[serde(default)]
+    pub also_usdc: Vec<Address>,
     /// The registry protocol, if deployed.
     pub registry: Option<RegistryAddresses>,
     /// The editions protocol, if deployed.
@@ -55,6 +60,8 @@ pub enum Role {
     Erc20Minter,
     /// See [`ChainAddresses::timed_minter`].
     TimedMinter,
+    /// See [`ChainAddresses::merkle_minter`].
+    MerkleMinter,
     /// See [`ChainAddresses::comments`].
     Comments,
     /// See [`ChainAddresses::split_factory`].
@@ -97,15 +104,21 @@ impl ChainAddresses {
     /// Every contract that has or had a role, the current one first.
     pub fn all(&self, role: Role) -> Vec<Address> {
         let current = match role {
-            Role::Factory => self.factory,
-            Role::FixedPriceMinter => self.fixed_price_minter,
-            Role::Erc20Minter => self.erc20_minter,
-            Role::TimedMinter => self.timed_minter,
-            Role::Comments => self.comments,
-            Role::SplitFactory => self.split_factory,
+            Role::Factory => Some(self.factory),
+            Role::FixedPriceMinter => Some(self.fixed_price_minter),
+            Role::Erc20Minter => Some(self.erc20_minter),
+            Role::TimedMinter => Some(self.timed_minter),
+            Role::MerkleMinter => self.merkle_minter,
+            Role::Comments => Some(self.comments),
+            Role::SplitFactory => Some(self.split_factory),
         };
         let former = self.former.iter().filter(|former| former.role == role).map(|former| former.address);
-        std::iter::once(current).chain(former).collect()
+        current.into_iter().chain(former).collect()
+    }
+
+    /// Whether amounts of a currency are of USDC.
+    pub fn is_usdc(&self, currency: Address) -> bool {
+        currency == self.usdc || self.also_usdc.contains(&currency)
     }
 
     /// Whether one of the contracts is at `address`.
@@ -114,7 +127,7 @@ impl ChainAddresses {
         let own = [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc];
         let registry = self.registry.iter().flat_map(|of| [&of.factory, &of.controller]);
         let editions = self.editions.iter().flat_map(|of| [&of.creator, &of.metadata]);
-        own.into_iter().chain(registry).chain(editions).any(|known| *known == address)
+        own.into_iter().chain(&self.merkle_minter).chain(registry).chain(editions).any(|known| *known == address)
     }
 }
 
@@ -162,9 +175,31 @@ impl Chain {
                     fixed_price_minter: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
                     erc20_minter: address!("0676b307D53EA7ED80b20643E1Ac57A78Ce12f87"),
                     timed_minter,
+                    merkle_minter: Some(address!("f48172CA3B6068B20eE4917Eb27b5472f1f272C7")),
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
                     split_factory,
                     usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+                    also_usdc: Vec::new(),
+                    registry: None,
+                    editions: None,
+                    former: Vec::new(),
+                },
+            ),
+            // The protocol's own. `first_block` is that from which the chain has its present form; they came later.
+            10 => (
+                105_235_063,
+                5,
+                None,
+                ChainAddresses {
+                    factory: address!("777777C338d93e2C7adf08D102d45CA7CC4Ed021"),
+                    fixed_price_minter: address!("3678862f04290E565cCA2EF163BAeb92Bb76790C"),
+                    erc20_minter: address!("777777E8850d8D6d98De2B5f64fae401F96eFF31"),
+                    timed_minter,
+                    merkle_minter: Some(address!("899ce31dF6C6Af81203AcAaD285bF539234eF4b8")),
+                    comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    split_factory,
+                    usdc: address!("0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),
+                    also_usdc: Vec::new(),
                     registry: None,
                     editions: None,
                     former: Vec::new(),
@@ -180,9 +215,11 @@ impl Chain {
                     fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
                     erc20_minter: address!("E27d9Dc88dAB82ACa3ebC49895c663C6a0CfA014"),
                     timed_minter,
+                    merkle_minter: Some(address!("f48172CA3B6068B20eE4917Eb27b5472f1f272C7")),
                     comments: address!("89d1e8b71330cd1d5d651b2d3a62472e10dd567d"),
                     split_factory,
                     usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+                    also_usdc: Vec::new(),
                     registry: Some(RegistryAddresses {
                         factory: address!("94c2FaB68ad0B7cA12e19D37B14eC662633D8025"),
                         controller: address!("bcEaBFcC30a0e050367A6A5FaEa247A43C314709"),
@@ -191,11 +228,16 @@ impl Chain {
                         creator: address!("0000000000aec84F5BFc2af15EAfb943bf4e3522"),
                         metadata: address!("0000000000f5A96Dc85959cAeb0Cfe680f108FB5"),
                     }),
-                    former: Vec::new(),
+                    // The first ones of this deployment, in its sources' address files.
+                    former: vec![
+                        former(Role::Factory, address!("4c6b9b23be9dc281c8d49fedaed89c57a00d3b1f"), 7_272_930),
+                        former(Role::Erc20Minter, address!("0733a870d0f2ab1ccb94e50ab0039584701c38f2"), 7_272_930),
+                    ],
                 },
             ),
+            // `first_block` is that of the comments protocol: the former factory's isn't known.
             84_532 => (
-                23_208_989,
+                17_267_821,
                 5,
                 None,
                 ChainAddresses {
@@ -203,12 +245,18 @@ impl Chain {
                     fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
                     erc20_minter: address!("4538D7A07227D21597fb851A14057f00d15b4D5e"),
                     timed_minter,
+                    merkle_minter: Some(address!("3E8524770adD176bE381a0529E09f1c6c3502A5a")),
                     comments: address!("3836fa55a5d35445d6ede75b4f0991e850546dec"),
                     split_factory,
                     usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
+                    // The public service prices in it.
+                    also_usdc: vec![address!("14196f08a4fa0b66b7331bc40dd6bcd8a1deea9f")],
                     registry: None,
                     editions: None,
-                    former: Vec::new(),
+                    former: vec![
+                        former(Role::Factory, address!("77310ce1b891903710ec5269088a2f249fb8d875"), 17_267_821),
+                        former(Role::Erc20Minter, address!("e21e757c9fdecf75bf20d53a760a79f27c17190c"), 17_267_821),
+                    ],
                 },
             ),
             11_155_111 => (
@@ -220,9 +268,11 @@ impl Chain {
                     fixed_price_minter: address!("f4Bde77E270c0bCCb7a5F7a9f17a740b597E27bF"),
                     erc20_minter: address!("c0C6F1BdAF7169073Db1FA58a049132343D07dFF"),
                     timed_minter,
+                    merkle_minter: Some(address!("e770E6f19aecF8ef3145A50087999b5556aB3610")),
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
                     split_factory,
                     usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
+                    also_usdc: Vec::new(),
                     registry: None,
                     editions: None,
                     former: Vec::new(),
@@ -237,13 +287,14 @@ impl Chain {
     }
 }
 
+fn former(role: Role, address: Address, first_block: u64) -> FormerContract {
+    FormerContract { role, address, first_block }
+}
+
 /// The chains whose money has a value, or all if none has.
-pub fn with_value<C: Borrow<Chain>>(mut chains: Vec<C>) -> Vec<C> {
-    let has_value = |chain: &C| !chain.borrow().is_testnet();
-    if chains.iter().any(has_value) {
-        chains.retain(has_value);
-    }
-    chains
+pub fn with_value(chains: &[Chain]) -> Vec<ChainId> {
+    let has_other = chains.iter().any(|chain| !chain.is_testnet());
+    chains.iter().filter(|chain| !(has_other && chain.is_testnet())).map(|chain| chain.id).collect()
 }
 
 /// What a chain is that isn't supported.
@@ -290,6 +341,11 @@ impl Chains {
     /// The chain with this id, if it is supported.
     pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
         self.iter().find(|chain| chain.id == id).ok_or(NOT_CONFIGURED)
+    }
+
+    /// The named chain, or those that lists and sums of everyone's have: see [`with_value`].
+    pub fn of_everyone(&self, named: Option<ChainId>) -> Vec<ChainId> {
+        named.map_or_else(|| with_value(&self.0), |chain| vec![chain])
     }
 
     /// All chains, in the configured order.
@@ -346,7 +402,7 @@ mod tests {
     fn test_money_counts_only_where_there_is_no_other() {
         let ids = |text: &str| -> Vec<ChainId> {
             let chains: Chains = text.parse().unwrap();
-            with_value(chains.iter().collect()).iter().map(|chain| chain.id).collect()
+            chains.of_everyone(None)
         };
         assert_eq!(ids(r#"[{"id": 8453}, {"id": 84532}]"#), [ChainId(8453)]);
         assert_eq!(ids(r#"[{"id": 84532}, {"id": 11155111}]"#), [ChainId(84532), ChainId(11155111)]);
@@ -359,7 +415,9 @@ mod tests {
         assert_eq!((base.first_block, base.confirmations), (7_272_930, 5));
         let mainnet = chains.get(ChainId(1)).unwrap();
         assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
-        assert!(chains.get(ChainId(10)).is_err());
+        assert!(chains.get(ChainId(10)).is_err(), "it is known, and not configured");
+        let optimism: Chains = r#"[{"id": 10}]"#.parse().unwrap();
+        assert_eq!(optimism.get(ChainId(10)).map(|chain| chain.first_block), Ok(105_235_063));
     }
 
     #[test]
@@ -368,7 +426,7 @@ mod tests {
             let roles =
                 ["factory", "fixedPriceMinter", "erc20Minter", "timedMinter", "comments", "splitFactory", "usdc"];
             let current = roles.map(|role| format!(r#""{role}": "{}""#, Address::repeat_byte(1))).join(", ");
-            format!(r#"[{{"id": 10, "firstBlock": 500, "contracts": {{{current}, "former": [{former}]}}}}]"#)
+            format!(r#"[{{"id": 137, "firstBlock": 500, "contracts": {{{current}, "former": [{former}]}}}}]"#)
         };
         let chain = |json: &str| json.parse::<Chains>().unwrap().iter().next().unwrap().clone();
         assert_eq!(chain(&contracts("")).first_block, 500);
@@ -377,6 +435,19 @@ mod tests {
         assert_eq!(moved.first_block, 20);
         assert_eq!(moved.addresses.all(Role::Factory), [Address::repeat_byte(1), old]);
         assert_eq!(moved.addresses.all(Role::Comments), [Address::repeat_byte(1)]);
+    }
+
+    #[test]
+    fn other_tokens_may_stand_for_usdc() {
+        let tested = "14196f08a4fa0b66b7331bc40dd6bcd8a1deea9f".parse().unwrap();
+        let chains: Chains = r#"[{"id": 84532}, {"id": 8453}]"#.parse().unwrap();
+        let counts = |id| chains.get(ChainId(id)).unwrap().addresses.is_usdc(tested);
+        assert_eq!([counts(84_532), counts(8453)], [true, false]);
+        let mut contracts = serde_json::json!({"alsoUsdc": [tested]});
+        for role in ["factory", "fixedPriceMinter", "erc20Minter", "timedMinter", "comments", "splitFactory", "usdc"] {
+            contracts[role] = serde_json::json!(Address::ZERO);
+        }
+        assert!(serde_json::from_value::<ChainAddresses>(contracts).unwrap().is_usdc(tested));
     }
 
     #[test]
@@ -394,7 +465,7 @@ mod tests {
         for (json, reason) in [
             ("[]", "at least one chain"),
             ("8453", "not a JSON array"),
-            (r#"[{"id": 10}]"#, "chain 10 has no public deployment"),
+            (r#"[{"id": 137}]"#, "chain 137 has no public deployment"),
             (r#"[{"id": 1}, {"id": 1}]"#, "only once"),
             (r#"[{"id": 1, "rpc": "x"}]"#, "unknown field"),
         ] {

@@ -1,5 +1,7 @@
 //! The chains that this function serves, each with its nodes.
 
+use aws_config::SdkConfig;
+
 use super::{
     chains::{Chain, Chains, NOT_CONFIGURED},
     node::{Node, NodeError, NodeUrls},
@@ -15,8 +17,8 @@ pub struct ServedChains(Vec<(Chain, Node)>);
 
 impl ServedChains {
     /// Reads `CHAINS` and `RPC_URLS`.
-    pub fn from_env() -> Result<Self, StartError> {
-        let (urls, chains) = (NodeUrls::from_env()?, Chains::from_env()?);
+    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+        let (urls, chains) = (NodeUrls::from_env(aws).await?, Chains::from_env()?);
         let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);
         Ok(Self(chains.collect::<Result<_, NodeError>>()?))

@@ -12,10 +12,13 @@ use crate::{
 const OP_STACK_ORACLE: Address = address!("420000000000000000000000000000000000000F");
 
 const DAY: u64 = 24 * 60 * 60;
-/// Days until an artist can be established.
+/// Days for which an artist is a newcomer.
 const PROBATION: u64 = 7;
-/// Paid collects until an artist can be established. Each one costs the protocol's fee, so it can't be had for nothing.
+/// Paid collects of the last 30 days by which an artist is established. Each one costs the protocol's fee, so that a share
+/// of the service's money can't be had for nothing, nor kept for ever.
 const PAYMENTS: u64 = 10;
+/// Part of a new artist's budget that no pool refuses to whoever had a paid collect in the last 30 days.
+const ASSURED: u64 = 16;
 
 /// Limits of what the service spends on a chain, in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct Spending {
     pub artist_daily: u64,
     /// Daily budget of all new artists together.
     pub newcomers_daily: u64,
+    /// Daily budget of all artists together who have been there for longer, with few paid collects.
+    pub regulars_daily: u64,
     /// Daily budget of all other artists together.
     pub established_daily: u64,
     /// Contract that knows the fee for data on the layer below, on chains that have one.
@@ -39,6 +44,7 @@ pub(super) struct SpendingSettings {
     max_fee_per_gas: Option<u64>,
     artist_daily: Option<u64>,
     newcomers_daily: Option<u64>,
+    regulars_daily: Option<u64>,
     established_daily: Option<u64>,
     l1_fee_oracle: Option<Address>,
 }
@@ -48,7 +54,7 @@ pub(super) struct SpendingSettings {
 pub struct History {
     /// Seconds since the first sign-in.
     pub age: u64,
-    /// Paid collects of the artist's moments on the chain.
+    /// Paid collects of the artist's moments on the chain in the last 30 days.
     pub payments: u64,
 }
 
@@ -59,6 +65,7 @@ impl Spending {
             max_fee_per_gas: settings.max_fee_per_gas.unwrap_or(default.max_fee_per_gas),
             artist_daily: settings.artist_daily.unwrap_or(default.artist_daily),
             newcomers_daily: settings.newcomers_daily.unwrap_or(default.newcomers_daily),
+            regulars_daily: settings.regulars_daily.unwrap_or(default.regulars_daily),
             established_daily: settings.established_daily.unwrap_or(default.established_daily),
             l1_fee_oracle: settings.l1_fee_oracle.or(default.l1_fee_oracle),
         }
@@ -71,6 +78,7 @@ impl Spending {
             max_fee_per_gas: 5 * GWEI,
             artist_daily: 2 * MILLIETHER,
             newcomers_daily: 50 * MILLIETHER,
+            regulars_daily: 100 * MILLIETHER,
             established_daily: 500 * MILLIETHER,
             l1_fee_oracle: None,
         };
@@ -79,6 +87,7 @@ impl Spending {
                 max_fee_per_gas: 50 * GWEI,
                 artist_daily: 100 * MILLIETHER,
                 newcomers_daily: 1_000 * MILLIETHER,
+                regulars_daily: 2_000 * MILLIETHER,
                 established_daily: 5_000 * MILLIETHER,
                 l1_fee_oracle: None,
             },
@@ -94,13 +103,15 @@ impl Spending {
         self.artist_daily.saturating_mul(1 + weeks + collects)
     }
 
-    /// The budget that an artist shares. A week and ten paid collects lead out of the newcomers' one.
-    pub fn pool(&self, history: History) -> PoolLimit {
-        if history.age >= PROBATION * DAY && history.payments >= PAYMENTS {
-            PoolLimit { pool: Pool::Established, wei: self.established_daily }
-        } else {
-            PoolLimit { pool: Pool::Newcomers, wei: self.newcomers_daily }
-        }
+    /// The budget that an artist shares, by how long the artist has been there, and by paid collects.
+    pub fn pool(&self, History { age, payments }: History) -> PoolLimit {
+        let (pool, wei) = match (age >= PROBATION * DAY, payments >= PAYMENTS) {
+            (false, _) => (Pool::Newcomers, self.newcomers_daily),
+            (true, false) => (Pool::Regulars, self.regulars_daily),
+            (true, true) => (Pool::Established, self.established_daily),
+        };
+        let assured = if payments > 0 { self.artist_daily / ASSURED } else { 0 };
+        PoolLimit { pool, wei, assured }
     }
 }
 
@@ -131,16 +142,22 @@ mod tests {
     }
 
     #[test]
-    fn neither_age_nor_collects_alone_lead_out_of_the_newcomers_pool() {
+    fn a_week_and_then_ten_paid_collects_lead_from_pool_to_pool() {
         let pool = |age, payments| defaults(1).pool(History { age, payments }).pool;
         assert_eq!(pool(7 * DAY - 1, 1_000), Pool::Newcomers);
-        assert_eq!(pool(1_000 * DAY, 9), Pool::Newcomers);
+        assert_eq!([pool(7 * DAY, 0), pool(1_000 * DAY, 9)], [Pool::Regulars; 2]);
         assert_eq!(pool(7 * DAY, 10), Pool::Established);
     }
 
     #[test]
+    fn one_paid_collect_assures_a_few_writes_and_none_assures_nothing() {
+        let assured = |payments| defaults(8_453).pool(History { age: 0, payments }).assured;
+        assert_eq!((assured(0), assured(1)), (0, 125_000_000_000_000));
+    }
+
+    #[test]
     fn every_limit_can_be_overridden() {
-        let settings = r#"{"maxFeePerGas": 1, "artistDaily": 2, "newcomersDaily": 3, "establishedDaily": 4,
+        let settings = r#"{"maxFeePerGas": 1, "artistDaily": 2, "newcomersDaily": 3, "regularsDaily": 4, "establishedDaily": 5,
             "l1FeeOracle": "0x0000000000000000000000000000000000000005"}"#;
         let settings: SpendingSettings = serde_json::from_str(settings).unwrap();
         let oracle = Some(Address::with_last_byte(5));
@@ -148,7 +165,8 @@ mod tests {
             max_fee_per_gas: 1,
             artist_daily: 2,
             newcomers_daily: 3,
-            established_daily: 4,
+            regulars_daily: 4,
+            established_daily: 5,
             l1_fee_oracle: oracle,
         };
         assert_eq!(Spending::of(ChainId(1), &settings), expected);

@@ -43,9 +43,12 @@ variables! {
     CHALLENGES_PER_CLIENT_HOURLY = "60";
     CODES_PER_CLIENT_HOURLY = "30";
     CODES_TOTAL_HOURLY = "3000";
-    /// KMS key (HMAC_256) that authenticates sign-in codes
-    CODE_KEY_ID;
+    /// KMS keys (HMAC_256) that authenticate sign-in codes, separated by commas; the first one makes new ones
+    CODE_KEY_IDS;
     DEFAULT_CHAIN = "8453";
+    /// Table of metadata documents as they were read from the web
+    DOCUMENT_TABLE;
+    FILES_ADDRESS;
     IPFS_GATEWAYS = "https://ipfs.io/ipfs/,https://dweb.link/ipfs/,https://gateway.pinata.cloud/ipfs/";
     KEY_DAILY_USDC = "25000000";
     KEY_DAILY_WEI = "10000000000000000";
@@ -58,13 +61,14 @@ variables! {
     /// Bucket of artists' files and of previews
     MEDIA_BUCKET;
     METRICS_NAMESPACE;
+    ON_RAMP;
     OPERATOR_LANES;
     /// KMS key ids of the lanes (ECC_SECG_P256K1), separated by commas, in the order of their addresses. Ids past the
     /// last address aren't in use yet
     OPERATOR_LANE_KEYS;
     OPERATOR_SAFE;
-    /// That secret: functions refuse requests without it, and take the client's address from the distribution. Empty
-    /// without a distribution
+    /// The secrets, separated by commas: functions refuse requests without one, and take the client's address from the
+    /// distribution. The first one is sent. Empty without a distribution
     ORIGIN_SECRET;
     PAGES_PATH;
     PINNING_ENDPOINT;
@@ -74,7 +78,9 @@ variables! {
     PRIVATE_WEBHOOKS = "";
     PROPOSALS_PER_CLIENT_HOURLY = "60";
     REFERRAL;
+    REFRESHES_PER_CLIENT_HOURLY = "30";
     REPORTS_PER_CLIENT_HOURLY = "20";
+    RESERVED_NAMES = "admin,administrator,help,moderator,moments,official,operator,security,staff,support,system,team";
     RPC_URLS;
     /// Table of hashes: of API keys and sign-in codes; and of rate limits
     SECRET_TABLE;
@@ -91,7 +97,7 @@ variables! {
     UPLOAD_BYTES_TOTAL = "53687091200";
     VERSION = "unreleased";
     WALLET_READS_PER_CLIENT_MINUTELY = "120";
-    /// KMS key (HMAC_256) that secrets of webhooks are derived from
-    WEBHOOK_KEY_ID;
+    /// KMS keys (HMAC_256) that secrets of webhooks are derived from, separated by commas; new ones from the first
+    WEBHOOK_KEY_IDS;
     WRITES_PER_CLIENT_MINUTELY = "300";
 }

@@ -10,12 +10,14 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::rate_limit::RateLimit;
+use crate::model::Amount;
 
 /// An error answer, and apart from it the cause for the log. A `From` says which answer an error becomes.
 pub struct ApiError {
     status: StatusCode,
-    message: String,
-    errors: Vec<FieldError>,
+    message: Box<str>,
+    errors: Box<[FieldError]>,
+    missing: Box<[Missing]>,
     headers: Vec<(HeaderName, HeaderValue)>,
     /// Further fields of the body.
     details: Map<String, Value>,
@@ -33,6 +35,22 @@ pub struct FieldError {
     pub message: String,
 }
 
+/// What an account lacks in one currency.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Missing {
+    /// The currency's symbol.
+    #[schema(examples("ETH"))]
+    pub currency: &'static str,
+    /// In the smallest unit.
+    pub amount: Amount,
+    /// In the main unit.
+    #[schema(examples("0.000111"))]
+    pub decimal_amount: String,
+    /// What the account has, in the smallest unit.
+    pub balance: Amount,
+}
+
 /// Body of every error response.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
@@ -44,6 +62,10 @@ pub struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     errors: &'a [FieldError],
+    /// What the account lacks.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    missing: &'a [Missing],
     #[serde(flatten)]
     details: &'a Map<String, Value>,
 }
@@ -60,8 +82,9 @@ impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
-            message: message.into(),
-            errors: Vec::new(),
+            message: message.into().into(),
+            errors: Box::default(),
+            missing: Box::default(),
             headers: Vec::new(),
             details: Map::new(),
             cause: None,
@@ -82,7 +105,7 @@ impl ApiError {
                 format!("{field} {message} (and {} more: see errors)", others.len())
             }
         };
-        Self { errors, ..Self::bad_request(message) }
+        Self { errors: errors.into(), ..Self::bad_request(message) }
     }
 
     /// 401: no credential, or a wrong, expired or revoked one.
@@ -117,9 +140,9 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, message).with_header(header::WWW_AUTHENTICATE, challenges)
     }
 
-    /// 402: the account's balance is too low.
-    pub fn payment_required(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::PAYMENT_REQUIRED, message)
+    /// 402: the account's balance is too low by what is missing, as far as that is known.
+    pub fn payment_required(message: impl Into<String>, missing: Vec<Missing>) -> Self {
+        Self { missing: missing.into(), ..Self::new(StatusCode::PAYMENT_REQUIRED, message) }
     }
 
     /// 403: the caller lacks a permission.
@@ -241,7 +264,7 @@ impl ApiError {
 
     /// Adds what was done before the error, as the body's field `name`, and advice for the rest.
     pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
-        self.message = format!("{}. {advice}", self.message);
+        self.message = format!("{}. {advice}", self.message).into();
         self.details.insert(name.to_owned(), done);
         self
     }
@@ -249,6 +272,16 @@ impl ApiError {
     /// Reason and remedy.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// What another part of the function refused, in its words.
+    pub fn refused(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::new(status, message)
+    }
+
+    /// The wrong fields.
+    pub fn fields(&self) -> &[FieldError] {
+        &self.errors
     }
 
     /// Status of the answer.
@@ -267,8 +300,8 @@ impl ApiError {
 
     /// JSON body.
     pub fn body(&self) -> String {
-        let Self { message, errors, details, .. } = self;
-        let body = ErrorBody { status: ErrorStatus::Error, message, errors, details };
+        let Self { message, errors, missing, details, .. } = self;
+        let body = ErrorBody { status: ErrorStatus::Error, message, errors, missing, details };
         serde_json::to_string(&body).unwrap_or_default()
     }
 

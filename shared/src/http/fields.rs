@@ -107,8 +107,11 @@ impl Field<'_> {
 
     /// Notes an error.
     pub fn refuse(&self, error: &Invalid) {
-        let error = FieldError { field: self.path.clone(), message: error.to_string() };
-        self.reading.errors.borrow_mut().push(error);
+        self.refuse_in_words(error.to_string());
+    }
+
+    fn refuse_in_words(&self, message: String) {
+        self.reading.errors.borrow_mut().push(FieldError { field: self.path.clone(), message });
     }
 
     /// Returns the value, or notes the error.
@@ -118,11 +121,27 @@ impl Field<'_> {
 
     /// The fields of an object.
     pub fn object(&self) -> Option<Fields<'_>> {
-        let values = match self.given()? {
-            Value::Object(values) => Ok(values),
-            _ => Err(Invalid("must be an object")),
+        self.object_with(|| "must be an object".to_owned())
+    }
+
+    /// What an object's fields are read into; what isn't one is answered with their names.
+    pub fn read_object<T: FromFields>(&self) -> Option<T> {
+        T::from_fields(&self.object_with(|| format!("must be an object with {}", self.names_of::<T>()))?)
+    }
+
+    fn object_with(&self, otherwise: impl Fn() -> String) -> Option<Fields<'_>> {
+        let Value::Object(values) = self.given()? else {
+            self.refuse_in_words(otherwise());
+            return None;
         };
-        Some(Fields { values: self.note(values)?, path: format!("{}.", self.path), reading: self.reading })
+        Some(Fields { values, path: format!("{}.", self.path), reading: self.reading })
+    }
+
+    /// The fields that a type asks an object for.
+    fn names_of<T: FromFields>(&self) -> String {
+        let (errors, known) = (RefCell::default(), RefCell::default());
+        T::from_fields(&Fields::new(&Map::new(), Reading { errors: &errors, known: &known, ..self.reading }));
+        known.into_inner().into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// The value as sent; a missing one is an error.
@@ -155,10 +174,12 @@ impl<T: FromField> FromField for Vec<T> {
             return field.note(Err(Invalid("must be a list")));
         };
         if values.len() < *field.count.start() {
-            return field.note(Err(Invalid("has too few entries")));
+            field.refuse_in_words(format!("has too few entries: give at least {}", field.count.start()));
+            return None;
         }
         if values.len() > *field.count.end() {
-            return field.note(Err(Invalid("has too many entries")));
+            field.refuse_in_words(format!("has too many entries: give at most {}", field.count.end()));
+            return None;
         }
         let entries = values.iter().enumerate().map(|(index, value)| {
             let (value, path) = (Some(Cow::Borrowed(value)), format!("{}.{index}", field.path));

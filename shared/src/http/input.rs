@@ -25,22 +25,26 @@ pub(super) type Ignored = Arc<Mutex<BTreeSet<String>>>;
 pub struct Input {
     values: Map<String, Value>,
     is_text: bool,
-    repeated: Vec<String>,
+    /// Fields that can't be read, with the reasons.
+    refused: Vec<(String, &'static str)>,
     ignored: Ignored,
 }
 
 impl Input {
     /// The fields of a JSON object.
     pub fn of_object(values: Map<String, Value>) -> Self {
-        Self { values, is_text: false, repeated: Vec::new(), ignored: Ignored::default() }
+        Self { values, is_text: false, refused: Vec::new(), ignored: Ignored::default() }
     }
 
     /// Parameters of a query or path. A repeated one is an error: nothing says which of its values counts.
     pub(super) fn of_parameters(parameters: impl Iterator<Item = (String, String)>) -> Self {
         let mut input = Self { is_text: true, ..Self::of_object(Map::new()) };
         for (name, value) in parameters {
+            if value.contains(char::REPLACEMENT_CHARACTER) {
+                input.refused.push((name.clone(), "must be UTF-8, percent-encoded"));
+            }
             if input.values.insert(name.clone(), Value::String(value)).is_some() {
-                input.repeated.push(name);
+                input.refused.push((name, "must be given only once"));
             }
         }
         input
@@ -78,12 +82,19 @@ impl Input {
         let refuse = |field: &str, message: &str| {
             errors.borrow_mut().push(FieldError { field: field.to_owned(), message: message.to_owned() });
         };
-        self.repeated.iter().for_each(|field| refuse(field, "must be given only once"));
+        self.refused.iter().for_each(|(field, message)| refuse(field, message));
+        let already = errors.borrow().len();
         let known = RefCell::default();
         let value = T::from_fields(&Fields::new(
             &self.values,
             Reading { is_text: self.is_text, chains, errors, known: &known },
         ));
+        // What else is wrong with them follows from that.
+        let mut place = 0;
+        errors.borrow_mut().retain(|error| {
+            place += 1;
+            place <= already || !self.refused.iter().any(|(field, _)| *field == error.field)
+        });
         let known = known.into_inner();
         let mut unknown = BTreeSet::new();
         find_unknown(&self.values, "", &known, &mut unknown);
@@ -128,10 +139,16 @@ fn not_a_field(path: &str, known: &BTreeSet<String>) -> String {
         let (other_parent, other) = other.rsplit_once('.').unwrap_or(("", other));
         (other_parent == parent && other != name).then_some(other)
     });
-    let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
-    let nearest = beside.map(|other| (distance(other), other)).min();
-    match nearest {
-        Some((distance, other)) if distance <= (name.len() / 3).max(2) => {
+    let given = name.to_lowercase();
+    let nearest = beside.map(|other| {
+        let known = other.to_lowercase();
+        // `price` for `pricePerToken`, `uri` for `newUri`.
+        let is_part = given.len() > 2 && (known.starts_with(&given) || known.ends_with(&given));
+        let distance = strsim::damerau_levenshtein(&given, &known);
+        (distance > (name.len() / 3).max(2), !is_part, distance, other)
+    });
+    match nearest.min() {
+        Some((is_far, is_another, _, other)) if !(is_far && is_another) => {
             format!("is not a field here; did you mean {other}?")
         }
         _ => "is not a field here".to_owned(),

@@ -1,5 +1,6 @@
 //! Parsing requests and answering them: an endpoint implements [`Endpoint`], its requests derive [`FromFields`].
 
+mod answer_log;
 mod error;
 mod fields;
 mod idempotency;
@@ -11,7 +12,8 @@ mod response;
 mod scalar;
 mod serve;
 
-pub use error::{ApiError, ErrorBody, FieldError};
+pub use answer_log::{AnswerLog, Answered};
+pub use error::{ApiError, ErrorBody, FieldError, Missing};
 pub use fields::{AllowedChains, AnyChain, Field, Fields, FromField, FromFields};
 pub use idempotency::IdempotencyKey;
 pub use input::Input;

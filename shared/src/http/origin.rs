@@ -7,7 +7,8 @@ use crate::config;
 const HEADER: &str = "x-origin-secret";
 
 /// How requests reach the functions: through the distribution alone, or by the API's own address.
-pub(super) struct Origin(Option<Vec<u8>>);
+/// With more than one secret, one is taking the other's place.
+pub(super) struct Origin(Vec<Vec<u8>>);
 
 impl Origin {
     /// Reads `ORIGIN_SECRET`; without it there is no distribution.
@@ -15,15 +16,17 @@ impl Origin {
         Self::new(config::optional(config::variables::ORIGIN_SECRET).as_deref())
     }
 
-    fn new(secret: Option<&str>) -> Self {
-        Self(secret.map(digest))
+    fn new(secrets: Option<&str>) -> Self {
+        Self(secrets.into_iter().flat_map(|secrets| secrets.split(',')).map(digest).collect())
     }
 
     /// 403 for a request that passed the distribution by, and with it the limits there.
     pub(super) fn admit(&self, request: &mut Request) -> Result<(), ApiError> {
-        let Some(secret) = &self.0 else { return Ok(()) };
+        if self.0.is_empty() {
+            return Ok(());
+        }
         // Digests, so that the comparison's time says nothing about the secret.
-        if digest(request.header(HEADER).unwrap_or_default()) != *secret {
+        if !self.0.contains(&digest(request.header(HEADER).unwrap_or_default())) {
             return Err(ApiError::forbidden("Call the service at its base URL: this address is not for clients"));
         }
         request.trust_viewer_address();
@@ -78,6 +81,11 @@ mod tests {
             let mut refused = request(wrong, "198.51.100.7:4711");
             assert_eq!(origin.admit(&mut refused).unwrap_err().status(), http::StatusCode::FORBIDDEN, "{wrong:?}");
             assert_eq!(refused.client_network(), "203.0.113.9");
+        }
+        let rotating = Origin::new(Some("n3w,s3cret"));
+        for (secret, is_admitted) in [("n3w", true), ("s3cret", true), ("n3w,s3cret", false), ("", false)] {
+            let mut asked = request(secret, "198.51.100.7:4711");
+            assert_eq!(rotating.admit(&mut asked).is_ok(), is_admitted, "{secret:?}");
         }
         let mut open = request("", "198.51.100.7:4711");
         assert!(Origin::new(None).admit(&mut open).is_ok());

@@ -1,7 +1,7 @@
 use std::{
     net::{IpAddr, Ipv6Addr},
     sync::{
-        Mutex, PoisonError,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -17,6 +17,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{
+    answer_log::AnswerLog,
     error::ApiError,
     idempotency::IdempotencyKey,
     input::{Ignored, Input},
@@ -39,6 +40,7 @@ pub struct Request {
     ignored: Ignored,
     is_query_read: AtomicBool,
     principal: Mutex<Principal>,
+    answer_log: OnceLock<Box<dyn AnswerLog>>,
     trusts_viewer_address: bool,
 }
 
@@ -63,6 +65,7 @@ impl Request {
             ignored: Ignored::default(),
             is_query_read: AtomicBool::new(false),
             principal: Mutex::default(),
+            answer_log: OnceLock::new(),
             trusts_viewer_address: false,
         }
     }
@@ -107,6 +110,15 @@ impl Request {
 
     pub(super) fn principal(&self) -> Principal {
         *self.principal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the answer noted; the first log that is given counts.
+    pub fn note_answer_in(&self, log: Box<dyn AnswerLog>) {
+        let _first = self.answer_log.set(log);
+    }
+
+    pub(super) fn answer_log(&self) -> Option<&dyn AnswerLog> {
+        self.answer_log.get().map(|log| &**log)
     }
 
     /// Base URL that the gateway was asked at. It isn't the client's word: the gateway answers to its own names alone.
@@ -155,9 +167,16 @@ impl Request {
         (deadline > 0).then(|| Duration::from_millis(deadline))
     }
 
-    /// Whether a person opened the address: browsers ask for HTML first, and their scripts for something else.
+    /// Whether a person opened the address, or sent a form there: browsers ask for HTML first, and their scripts for something
+    /// else.
     pub fn is_opened_in_a_browser(&self) -> bool {
-        *self.method() == Method::GET && self.header("accept").is_some_and(|accept| accept.starts_with("text/html"))
+        (*self.method() == Method::GET || self.is_form())
+            && self.header("accept").is_some_and(|accept| accept.starts_with("text/html"))
+    }
+
+    /// Whether the body is a form's, as browsers send it without a script.
+    pub fn is_form(&self) -> bool {
+        self.is_sent_as("application/x-www-form-urlencoded")
     }
 
     /// A header's value, if it is text.
@@ -178,7 +197,7 @@ impl Request {
         let mut values = self.event.headers().get_all("valid-until").iter();
         let Some(value) = values.next() else { return Ok(None) };
         let until = value.to_str().ok().filter(|_| values.next().is_none()).and_then(|text| text.parse().ok());
-        match until.filter(|until| *until > now) {
+        match until.filter(|until| *until > now && i64::try_from(*until).is_ok()) {
             Some(until) => Ok(Some(until)),
             None => Err(ApiError::bad_request(
                 "The Valid-Until header must be given once, as a time to come in Unix seconds",
@@ -220,12 +239,12 @@ impl Request {
         Input::of_parameters(parameters.iter().map(|(name, value)| (name.to_owned(), decode(value))))
     }
 
-    /// The query string with another value for the parameter `name`.
-    pub fn query_with(&self, name: &str, value: impl ToString) -> String {
+    /// The query string with other values for these parameters.
+    pub fn query_with(&self, parameters: &[(&str, String)]) -> String {
         let sent = url::form_urlencoded::parse(self.query_string().as_bytes());
-        let others = sent.filter(|(other, _)| other != name);
+        let others = sent.filter(|(other, _)| parameters.iter().all(|(name, _)| other != name));
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
+        query.extend_pairs(others).extend_pairs(parameters).finish()
     }
 
     /// Takes the client's address from the distribution, which the gateway sees in its place.
@@ -285,11 +304,11 @@ impl Request {
     }
 
     fn json_of(&self, max_bytes: usize) -> Result<Input, ApiError> {
-        let body: &[u8] = self.event.body().as_ref();
-        if body.len() > max_bytes {
-            return Err(ApiError::payload_too_large(max_bytes));
+        let body = self.body_within(max_bytes)?;
+        if body.is_empty() {
+            return Err(ApiError::bad_request("The body is empty: send a JSON object"));
         }
-        if !self.header(header::CONTENT_TYPE.as_str()).is_some_and(is_json) {
+        if !self.is_sent_as("application/json") {
             return Err(ApiError::unsupported_media_type());
         }
         match serde_json::from_slice(body) {
@@ -299,10 +318,26 @@ impl Request {
         }
     }
 
+    fn is_sent_as(&self, kind: &str) -> bool {
+        let sent = self.header(header::CONTENT_TYPE.as_str()).and_then(|sent| sent.split(';').next());
+        sent.is_some_and(|sent| sent.trim().eq_ignore_ascii_case(kind))
+    }
+
+    /// Fields of a form, without empty ones; 413 over 16 KiB.
+    pub fn form(&self) -> Result<Input, ApiError> {
+        let given =
+            url::form_urlencoded::parse(self.body_within(MAX_BODY)?).filter(|(_, value)| !value.trim().is_empty());
+        Ok(Input::of_parameters(given.map(|(name, value)| (name.into_owned(), value.into_owned()))))
+    }
+
     /// The body's bytes; 413 over [`MAX_LARGE_BODY`].
     pub fn body(&self) -> Result<&[u8], ApiError> {
+        self.body_within(MAX_LARGE_BODY)
+    }
+
+    fn body_within(&self, max_bytes: usize) -> Result<&[u8], ApiError> {
         let body: &[u8] = self.event.body().as_ref();
-        if body.len() > MAX_LARGE_BODY { Err(ApiError::payload_too_large(MAX_LARGE_BODY)) } else { Ok(body) }
+        if body.len() > max_bytes { Err(ApiError::payload_too_large(max_bytes)) } else { Ok(body) }
     }
 
     /// The headers.
@@ -319,10 +354,6 @@ impl Request {
     pub fn json_or_empty(&self) -> Result<Input, ApiError> {
         if !self.has_body() { Ok(Input::of_object(serde_json::Map::new())) } else { self.json() }
     }
-}
-
-fn is_json(content_type: &str) -> bool {
-    content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{error::ApiError, rate_limit::RateLimit, request::Request};
-use crate::model::Page;
+use crate::model::{Page, PageStart, Until};
 
 const NO_STORE: &str = "no-store";
 
@@ -106,9 +106,32 @@ impl Response {
         }
     }
 
+    /// 200 with a page as JSON, cacheable by anyone: for 5 seconds or, if its start is fixed, for a minute, since then only what
+    /// is told of its rows changes. Links to the page after it if there is one, which begins at `next`.
+    pub fn page(
+        body: &impl Serialize,
+        request: &Request,
+        start: &PageStart,
+        next: Option<Until>,
+    ) -> Result<Self, ApiError> {
+        const SECONDS_TO_KEEP_FIXED: u32 = 60;
+        let response = Self::public(body)?;
+        let response = if start.until.is_some() { response.cacheable(SECONDS_TO_KEEP_FIXED) } else { response };
+        match start.page.number.get().checked_add(1).zip(next) {
+            Some((number, next)) => {
+                response.linking_to(request, &[("page", number.to_string()), ("until", next.to_string())])
+            }
+            None => Ok(response),
+        }
+    }
+
     /// Links to the next page (RFC 8288): the same request with another value for its parameter `name`.
     pub fn with_next(self, request: &Request, name: &str, value: impl ToString) -> Result<Self, ApiError> {
-        let query = request.query_with(name, value);
+        self.linking_to(request, &[(name, value.to_string())])
+    }
+
+    fn linking_to(self, request: &Request, parameters: &[(&str, String)]) -> Result<Self, ApiError> {
+        let query = request.query_with(parameters);
         let link = HeaderValue::from_str(&format!("<?{query}>; rel=\"next\""))?;
         Ok(self.with_header(header::LINK, link))
     }
@@ -117,6 +140,17 @@ impl Response {
     pub fn with_next_page(self, request: &Request, page: Page, more: bool) -> Result<Self, ApiError> {
         match page.number.get().checked_add(1).filter(|_| more) {
             Some(next) => self.with_next(request, "page", next),
+            None => Ok(self),
+        }
+    }
+
+    /// The same where `page` has fewer rows than were asked for.
+    pub fn with_next_smaller(self, request: &Request, page: Page, more: bool) -> Result<Self, ApiError> {
+        match page.number.get().checked_add(1).filter(|_| more) {
+            Some(next) => {
+                let parameters = [("page", next.to_string()), ("limit", page.limit.get().to_string())];
+                self.linking_to(request, &parameters)
+            }
             None => Ok(self),
         }
     }
@@ -196,13 +230,22 @@ impl Response {
 
     /// The same for a person with a browser, who opened an address.
     pub(super) fn page_of_error(error: &ApiError) -> Self {
+        let title = error.status().canonical_reason().unwrap_or("Error");
+        Self::from_error(error).into_notice(title, error.message())
+    }
+
+    /// A page for a person that says one thing.
+    pub fn notice(title: &str, message: &str) -> Self {
+        Self::new(StatusCode::OK, String::new()).into_notice(title, message)
+    }
+
+    fn into_notice(self, title: &str, message: &str) -> Self {
         const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                               frame-ancestors 'none'";
-        let status = error.status();
-        let page = include_str!("error.html")
-            .replace("{title}", status.canonical_reason().unwrap_or("Error"))
-            .replace("{message}", &html_escape::encode_text(error.message()));
-        let response = Self::from_error(error)
+        let page = include_str!("notice.html")
+            .replace("{title}", title)
+            .replace("{message}", &html_escape::encode_text(message));
+        let response = self
             .with_header(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
             .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
         Self(response.0.map(|_| Body::from(page)))

@@ -7,13 +7,14 @@ use crate::{
     config::{self, ConfigError},
     model::{
         ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId,
-        CheckedAddress, Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId,
-        DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid,
-        KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
-        PasskeyId, PasskeyName, Period, PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope,
+        CheckedAddress, Cid, ClaimId, ClaimToken, CollectionName, CommentId, CommentText, ContentType, CurrencyName,
+        DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter,
+        ExportCursor, FileHash, Flag, GiftRecipient, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType,
+        MetadataUri, NewsMails, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
+        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, Recipient, RoyaltyBps, SaleTime, SaleType, Scope,
         SessionId, Share, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId,
-        TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId,
-        WebhookUrl, Whole,
+        TransferType, UnsubscribeToken, Until, UploadId, UploadSize, UploadType, Username, Wait, WebUrl,
+        WebhookDescription, WebhookId, WebhookUrl, Whole,
     },
 };
 
@@ -43,13 +44,13 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
-        CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
-        FileHash, Flag, KeyId,
-        KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
-        SessionId, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+    Text: ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CheckedAddress, Cid, ClaimId, ClaimToken, CollectionName,
+        CommentId, CommentText, ContentType, CurrencyName, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
+        FileHash, Flag, GiftRecipient, KeyId,
+        KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, NewsMails, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, Recipient, SaleType, Scope,
+        SessionId, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, UnsubscribeToken, Until, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
-    Number: KeyDays, PageLimit, PageNumber, PreviewWidth, Wait;
+    Number: KeyDays, PageLimit, PageNumber, PreviewWidth, RoyaltyBps, Wait;
     Exact: SaleTime, Share, UploadSize, Whole;
 }
 
@@ -181,18 +182,22 @@ mod tests {
             ("moment.collectionAddress", "must be an address: 0x and 40 hexadecimal digits"),
             ("moment.tokenId", "is required"),
             ("moment.chainId", "must be a number"),
-            ("contract", "must be an object"),
+            ("contract", "must be an object with chainId, collectionAddress, tokenId"),
             ("splits.0.address", "must be a string"),
-            ("splits.1", "must be an object"),
-            ("splits.2", "must be an object"),
-            ("tokens", "has too few entries"),
+            ("splits.1", "must be an object with address"),
+            ("splits.2", "must be an object with address"),
+            ("tokens", "has too few entries: give at least 1"),
             ("maxURI", "must be a number, or its digits as text"),
         ];
         assert_eq!(errors, expected.map(|(field, message)| (field.to_owned(), message.to_owned())));
         let short = body(json!({"splits": [{}], "tokens": "1", "moment": null}));
         let fields: Vec<_> = super::tests::errors(short.read_for::<Order>(&AnyChain));
         let fields: Vec<_> = fields.iter().map(|(field, message)| (field.as_str(), message.as_str())).collect();
-        let expected = [("moment", "is required"), ("splits", "has too few entries"), ("tokens", "must be a list")];
+        let expected = [
+            ("moment", "is required"),
+            ("splits", "has too few entries: give at least 2"),
+            ("tokens", "must be a list"),
+        ];
         assert_eq!(fields, expected);
     }
 

@@ -7,7 +7,9 @@ use std::{
 use futures::future::{BoxFuture, LocalBoxFuture};
 use lambda_http::{Body, http::HeaderName, service_fn};
 
-use super::{error::ApiError, origin::Origin, request::Request, response::Response, scalar::default_chain};
+use super::{
+    answer_log::Answered, error::ApiError, origin::Origin, request::Request, response::Response, scalar::default_chain,
+};
 use crate::{
     clock,
     config::StartError,
@@ -70,14 +72,24 @@ async fn answer(
         Ok(()) => invocation.scope(in_time(endpoint, &request)).await,
         Err(refusal) => Err(refusal),
     };
+    let message = answered.as_ref().err().map(|error| error.message().to_owned()).unwrap_or_default();
     let response = answered.unwrap_or_else(|error| {
         if let Some(cause) = error.cause() {
-            tracing::error!(request.id = request.id(), error = telemetry::chain(cause), "request failed");
+            tracing::error!(
+                request.id = request.id(),
+                error = telemetry::chain(cause),
+                "a request was answered with an internal error"
+            );
         }
         if request.is_opened_in_a_browser() { Response::page_of_error(&error) } else { Response::from_error(&error) }
     });
     let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request).hardened();
     let response = response.open_to_pages(&request);
+    if let (Some(log), Ok(at)) = (request.answer_log(), clock::now()) {
+        let (request_id, route, status) = (request.id(), request.route(), response.status());
+        let answered = Answered { at, request_id, route, status, message: &message, duration: started.elapsed() };
+        invocation.scope(log.note(answered)).await;
+    }
     let principal = request.principal();
     tracing::info!(
         request.id = request.id(),

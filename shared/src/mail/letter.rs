@@ -22,8 +22,12 @@ pub(super) enum Part<'a> {
     Link(&'static str, String),
     /// Names with their values.
     Facts(Vec<(&'static str, &'a str)>),
+    /// Something with a page, and what is said of it.
+    Named { name: String, address: String, says: String },
     /// A paragraph for those who look for it.
     Fine(String),
+    /// The same, with the link that it is about.
+    Stop(&'static str, String),
 }
 
 impl Letter<'_> {
@@ -33,6 +37,8 @@ impl Letter<'_> {
             Part::Words(words) | Part::Fine(words) => words.clone(),
             Part::Code(what, code) => format!("{what} {code}"),
             Part::Link(_, address) => address.clone(),
+            Part::Named { name, address, says } => format!("{name}: {says}\n{address}"),
+            Part::Stop(what, address) => format!("{what}\n{address}"),
             Part::Facts(facts) => {
                 facts.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("\n")
             }
@@ -55,6 +61,14 @@ impl Letter<'_> {
                 Part::Link(what, address) => {
                     let (what, address) = (escaped(what), escaped(address));
                     writeln!(content, "<p><a class=\"button\" href=\"{address}\">{what}</a></p>")
+                }
+                Part::Named { name, address, says } => {
+                    let [name, address, says] = [name, address, says].map(|text| escaped(text));
+                    writeln!(content, "<p><a dir=\"auto\" href=\"{address}\">{name}</a>: {says}</p>")
+                }
+                Part::Stop(what, address) => {
+                    let address = escaped(address);
+                    writeln!(content, "<p class=\"fine\">{} <a href=\"{address}\">choose</a></p>", escaped(what))
                 }
                 Part::Facts(facts) => writeln!(content, "<dl>{}</dl>", facts.iter().map(fact).collect::<String>()),
             };
@@ -81,14 +95,16 @@ mod tests {
             Part::Code("Code", EVIL),
             Part::Link("Open", EVIL.to_owned()),
             Part::Facts(vec![("From", EVIL)]),
+            Part::Named { name: EVIL.to_owned(), address: EVIL.to_owned(), says: EVIL.to_owned() },
             Part::Fine(EVIL.to_owned()),
+            Part::Stop("Stop", EVIL.to_owned()),
         ];
         let letter = Letter { subject: EVIL, parts };
         let html = letter.html();
         assert!(!html.contains("<script") && !html.contains("\">&lt;script"), "{html}");
         assert_eq!(html.matches("<html").count(), 1, "{html}");
         assert!(!["src=", "url(", "@import", "<link"].iter().any(|loading| html.contains(loading)), "{html}");
-        assert_eq!(letter.text().matches(EVIL).count(), 5);
+        assert_eq!(letter.text().matches(EVIL).count(), 9);
     }
 
     #[test]

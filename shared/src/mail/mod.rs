@@ -1,15 +1,19 @@
 //! Mails that the service sends through SES.
 
 mod letter;
+mod news;
 
 use aws_sdk_ses::{
     Client,
     config::Builder,
     error::{BuildError, ProvideErrorMetadata},
-    types::{Body, Content, Destination, Message},
+    primitives::Blob,
+    types::{Body, Content, Destination, Message, RawMessage},
 };
+use mail_builder::{MessageBuilder, headers::raw::Raw};
 
 use self::letter::{Letter, Part};
+pub use self::news::{GivenCopies, MomentNews, NewsLetter};
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
@@ -26,6 +30,15 @@ pub enum MailError {
     /// The mail couldn't be composed.
     #[error("mail couldn't be composed")]
     Write(#[from] BuildError),
+    /// The mail couldn't be composed with headers of its own.
+    #[error("mail couldn't be composed")]
+    Compose(#[from] std::io::Error),
+}
+
+impl MailError {
+    fn refused(error: impl ProvideErrorMetadata) -> Self {
+        Self::Send(error.code().unwrap_or("no answer").to_owned())
+    }
 }
 
 /// Sends mails from the service's own address.
@@ -156,6 +169,17 @@ impl Mailer {
         self.send(to, &Letter { subject: "A webhook of yours was switched off", parts }, None).await
     }
 
+    /// Tells an artist what others did with their moments. Mail programs show a button that stops such mails (RFC 8058).
+    /// One SES call.
+    pub async fn send_news(&self, to: &Email, news: &NewsLetter) -> Result<(), MailError> {
+        let message = with_unsubscribe(&self.sender, to, news)?;
+        let message = RawMessage::builder().data(Blob::new(message)).build()?;
+        let call = self.client.send_raw_email().source(&self.sender).destinations(to.as_str()).raw_message(message);
+        let call = call.set_configuration_set_name(self.settings.clone());
+        call.dispatch().await.map_err(MailError::refused)?;
+        Ok(())
+    }
+
     async fn send(&self, to: &Email, letter: &Letter<'_>, answer_to: Option<&str>) -> Result<(), MailError> {
         let body = Body::builder().text(utf8(&letter.text())?).html(utf8(&letter.html())?).build();
         let message = Message::builder().subject(utf8(letter.subject)?).body(body).build();
@@ -164,7 +188,7 @@ impl Mailer {
         // Named in each call: an identity of the operator's own has other settings by default, or none.
         let call = call.set_configuration_set_name(self.settings.clone());
         let call = call.set_reply_to_addresses(answer_to.map(|address| vec![address.to_owned()]));
-        call.dispatch().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
+        call.dispatch().await.map_err(MailError::refused)?;
         Ok(())
     }
 }
@@ -193,6 +217,46 @@ pub struct Notice<'a> {
     pub origin: &'a str,
 }
 
+/// A mail with headers of its own, as it is sent.
+fn with_unsubscribe(sender: &str, to: &Email, news: &NewsLetter) -> std::io::Result<Vec<u8>> {
+    let subject = news.subject();
+    let letter = news.letter(&subject);
+    MessageBuilder::new()
+        .from(sender)
+        .to(to.as_str())
+        .subject(subject.as_str())
+        .header("List-Unsubscribe", Raw::new(format!("<{}>", news.unsubscribe)))
+        .header("List-Unsubscribe-Post", Raw::new("List-Unsubscribe=One-Click"))
+        .text_body(letter.text())
+        .html_body(letter.html())
+        .write_to_vec()
+}
+
 fn utf8(text: &str) -> Result<Content, BuildError> {
     Content::builder().charset("UTF-8").data(text).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mail_programs_are_told_how_to_unsubscribe_and_a_name_is_no_header() {
+        let page = "https://a.example/m/8453/0x1/1".to_owned();
+        let name = "Pier\r\nBcc: eve@example.com\r\n\r\nHello".to_owned();
+        let news = NewsLetter {
+            moments: vec![MomentNews { name, page, copies: Some("2".to_owned()), comments: 0, gift: None }],
+            origin: "https://a.example/api".to_owned(),
+            unsubscribe: format!("https://a.example/api/mails/unsubscribe?token={}", "x".repeat(73)),
+            token: "x".repeat(73),
+        };
+        let to = "ada@example.com".parse().unwrap();
+        let mail = String::from_utf8(with_unsubscribe("mail@a.example", &to, &news).unwrap()).unwrap();
+        let (headers, _) = mail.split_once("\r\n\r\n").unwrap();
+        let headers = headers.replace("\r\n ", " ").replace("\r\n\t", " ");
+        assert!(headers.lines().any(|line| line == format!("List-Unsubscribe: <{}>", news.unsubscribe)), "{headers}");
+        assert!(headers.lines().any(|line| line == "List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{headers}");
+        assert!(headers.lines().any(|line| line.starts_with("To: ") && line.contains("ada@example.com")), "{headers}");
+        assert!(!headers.lines().any(|line| line.starts_with("Bcc") || line.starts_with("Hello")), "{headers}");
+    }
 }

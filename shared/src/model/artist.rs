@@ -1,4 +1,4 @@
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -79,8 +79,19 @@ impl FromStr for ArtistName {
             }
             Err(Invalid(_)) => match text.parse() {
                 Ok(name) => Ok(Self::Username(name)),
-                Err(Invalid(_)) => Err(Invalid("must be an address or a username")),
+                Err(Invalid(_)) => Err(Invalid(
+                    "must be an address or a username, which has 3 to 32 letters, digits, \"_\", \".\" and \"-\"",
+                )),
             },
+        }
+    }
+}
+
+impl fmt::Display for ArtistName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => account.fmt(formatter),
+            Self::Username(name) => name.fmt(formatter),
         }
     }
 }

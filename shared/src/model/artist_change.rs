@@ -37,6 +37,15 @@ pub enum ArtistChange {
         /// Its token.
         token: TokenId,
     },
+    /// An artist accepted what an account makes in their name, or makes them an admin of.
+    SenderAccepted,
+    /// An artist accepted a collection that another account made in their name.
+    CollectionAccepted {
+        /// Chain of the collection.
+        chain: ChainId,
+        /// The collection.
+        collection: Address,
+    },
     /// The operator decided about something, or undid a decision.
     Decided {
         /// What it is.

@@ -33,7 +33,17 @@ impl Cid {
         Self::of(Codec::DagPb, block)
     }
 
-    /// The CID in the URI of a whole file.
+    /// The URI of the whole file.
+    pub fn uri(self) -> String {
+        format!("ipfs://{self}")
+    }
+
+    /// The key of the file's object in the bucket, which is its path where files are served.
+    pub fn object(self) -> String {
+        format!("ipfs/{self}")
+    }
+
+    /// The CID in such a URI.
     pub fn in_uri(uri: &str) -> Option<Self> {
         uri.strip_prefix("ipfs://")?.parse().ok()
     }

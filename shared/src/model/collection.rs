@@ -1,5 +1,6 @@
 use std::{fmt, str::FromStr};
 
+use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -124,6 +125,9 @@ pub struct Moment {
     pub royalty: Option<Royalty>,
     /// Recipients of a sale's proceeds.
     pub fee_recipients: Vec<FeeRecipient>,
+    /// Its copy in another collection, which its URI points to; [`Moment::uri`] is without that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<MovedTo>,
     /// The admin who hid it; `None` if it isn't hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_by: Option<ArtistId>,
@@ -134,6 +138,15 @@ pub struct Moment {
     pub created_at: u64,
     /// Unix time of the last change's block, in seconds; a collect is no change.
     pub updated_at: u64,
+}
+
+/// Where a moment was moved to, on the same chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedTo {
+    /// Contract of the other collection.
+    pub collection: Address,
+    /// The copy's token there.
+    pub token_id: TokenId,
 }
 
 /// Most admins stored per collection or moment. Nothing onchain limits them, and a row must fit into 400 KB.
@@ -178,6 +191,9 @@ pub struct MomentSale {
     pub max_per_address: u64,
     /// Account that receives the price; `None` if the contract names none.
     pub funds_recipient: Option<Address>,
+    /// Root of the list's tree of hashes, where the sale is for a list; then each account of it has its own price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<B256>,
     /// Block and log index of the setting, by which the newest is found.
     pub set_in: (u64, u64),
 }
@@ -204,8 +220,13 @@ impl Moment {
         MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id }
     }
 
-    /// The sale in force: the newest setting of any strategy.
+    /// The sale in force to everybody: the newest setting of any strategy but the lists'.
     pub fn sale(&self) -> Option<&MomentSale> {
-        self.sales.iter().max_by_key(|sale| sale.set_in)
+        self.sales.iter().filter(|sale| sale.strategy != SaleType::AllowList).max_by_key(|sale| sale.set_in)
+    }
+
+    /// The sale to the accounts of a list, beside that to everybody.
+    pub fn allow_list(&self) -> Option<&MomentSale> {
+        self.sales.iter().find(|sale| sale.strategy == SaleType::AllowList)
     }
 }

@@ -85,7 +85,10 @@ impl FromStr for CommentText {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let is_control = |character: char| character.is_control() && character != '\n';
-        if text.trim().is_empty() || text.chars().count() > 1_000 || text.contains(is_control) {
+        if text.trim().is_empty() && !text.is_empty() {
+            return Err(Invalid("must have more than spaces"));
+        }
+        if text.is_empty() || text.chars().count() > 1_000 || text.contains(is_control) {
             return Err(Invalid("must be 1 to 1000 characters long, without control characters"));
         }
         Ok(Self(text.to_owned()))

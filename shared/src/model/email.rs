@@ -9,7 +9,7 @@ use super::{
     text::serde_as_text,
 };
 
-/// An e-mail address in lower case, since sign-in ignores letter case.
+/// An e-mail address in lower case, since sign-in ignores letter case; spaces around it are dropped.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -71,7 +71,17 @@ impl FromStr for Email {
         if text.len() > MAX_BYTES {
             return Err(Invalid("must be at most 254 characters long"));
         }
+        let text = text.trim_matches(' ');
         // SES accepts only ASCII in a local part, and a quoted one can smuggle in headers.
+        match text.rsplit_once('@') {
+            Some((local, _)) if !local.is_ascii() => {
+                return Err(Invalid("must have ASCII characters alone before the @: no mail can be sent to others"));
+            }
+            Some((_, domain)) if !domain.is_ascii() => {
+                return Err(Invalid("must have its domain in ASCII: xn--bcher-kva.example for bücher.example"));
+            }
+            _ => {}
+        }
         let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
         let options = Options::default().with_required_tld().without_domain_literal().without_display_text();
         if !plain || EmailAddress::parse_with_options(text, options).is_err() {
@@ -113,6 +123,15 @@ mod tests {
         let email: Email = "Ada.Lovelace+moments@Example.COM".parse().unwrap();
         assert_eq!(email.as_str(), "ada.lovelace+moments@example.com");
         assert_eq!(format!("{email:?}"), "Email(…)");
+        assert_eq!(" ada@example.com ".parse::<Email>().unwrap().as_str(), "ada@example.com");
+    }
+
+    #[test]
+    fn other_letters_are_refused_with_the_way_to_write_them() {
+        let words = |text: &str| text.parse::<Email>().unwrap_err().to_string();
+        assert!(words("ada@bücher.example").contains("xn--bcher-kva.example"));
+        assert!(words("bücher@example.com").contains("before the @"));
+        assert!("ada@xn--bcher-kva.example".parse::<Email>().is_ok());
     }
 
     #[test]
@@ -150,7 +169,7 @@ mod tests {
             "ada@example",
             "ada@@example.com",
             "ada@exa mple.com",
-            " ada@example.com",
+            "\tada@example.com",
             "ada@example.com\r\nBcc: eve@example.com",
             "ada@example.com\n",
             "Ada <ada@example.com>",

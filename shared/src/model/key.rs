@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Id of an API key, by which its owner lists and revokes it; sorts by time of creation (UUID v7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(Uuid);
 

@@ -266,11 +266,16 @@ impl FromStr for WebUrl {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_web = text.parse::<url::Url>().is_ok_and(|url| matches!(url.scheme(), "https" | "http"));
-        if text.len() > 2_048 || !is_web || text.chars().any(|c| c.is_control() || c == ' ') {
-            return Err(Invalid("must be a URL that starts with https:// or http://"));
+        if text.len() > 2_048 || text.chars().any(|c| c.is_control() || c == ' ') {
+            return Err(Invalid("must be at most 2048 bytes long, without spaces and control characters"));
         }
-        Ok(Self(text.to_owned()))
+        match text.parse::<url::Url>() {
+            Ok(url) if matches!(url.scheme(), "https" | "http") => Ok(Self(text.to_owned())),
+            Ok(_) | Err(url::ParseError::RelativeUrlWithoutBase) => {
+                Err(Invalid("must be a URL that starts with https:// or http://"))
+            }
+            Err(_) => Err(Invalid("must be a URL with a host, such as https://example.com/about")),
+        }
     }
 }
 

@@ -5,12 +5,38 @@ use super::{
     amount::Share,
     invalid::Invalid,
     sale::Sale,
-    schema::{LINE, text_schema},
+    schema::{LINE, text_schema, whole_schema},
     uri::MetadataUri,
 };
 
 /// Maximum supply of an open edition, which has no limit.
 pub const OPEN_EDITION: u64 = u64::MAX;
+
+/// A royalty on resale in hundredths of a percent: 0 to 5000, half of the price. More is a percentage that was meant
+/// otherwise, and markets don't pay it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RoyaltyBps(pub u32);
+
+whole_schema!(RoyaltyBps, "Royalty on resale, in hundredths of a percent: 500 is 5 %.", 500, 0, 5_000_usize);
+
+impl Default for RoyaltyBps {
+    /// 10 %.
+    fn default() -> Self {
+        Self(1_000)
+    }
+}
+
+impl std::str::FromStr for RoyaltyBps {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse() {
+            Ok(bps @ 0..=5_000) => Ok(Self(bps)),
+            _ => Err(Invalid("must be a whole number of hundredths of a percent, 5000 at most: 500 is 5 %")),
+        }
+    }
+}
 
 /// A moment to be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +53,9 @@ pub struct NewMoment {
     pub payout_recipient: Option<Address>,
     /// Number of tokens minted to the creator at once.
     pub mint_to_creator: u64,
+    /// Royalty of its tokens.
+    #[serde(default)]
+    pub royalty: RoyaltyBps,
 }
 
 /// A collection's name: 1 to 200 characters, trimmed.

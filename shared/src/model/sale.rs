@@ -58,10 +58,22 @@ pub enum SaleType {
     Erc20,
     /// `timed`; also parsed from the contract's name, `PartnerTimedSaleStrategy`
     Timed,
+    /// `allowlistMint`: to the accounts of a list; of sales that are made, not of those that are asked for
+    AllowList,
 }
 
 text_schema!(
     SaleType,
+    "Sale strategy.",
+    "fixedPrice",
+    enum_values = ["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy", "allowlistMint"],
+);
+
+/// Schema of a [`SaleType`] that new moments take: a list needs a moment that is there.
+pub struct NewSaleType;
+
+text_schema!(
+    NewSaleType,
     "Sale strategy; `PartnerTimedSaleStrategy` is an alias of `timed`.",
     "fixedPrice",
     enum_values = ["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy"],
@@ -75,6 +87,7 @@ impl FromStr for SaleType {
             "fixedPrice" => Ok(Self::FixedPrice),
             "erc20Mint" => Ok(Self::Erc20),
             "timed" | "PartnerTimedSaleStrategy" => Ok(Self::Timed),
+            "allowlistMint" => Ok(Self::AllowList),
             _ => Err(Invalid("must be fixedPrice, erc20Mint, timed or PartnerTimedSaleStrategy")),
         }
     }
@@ -86,6 +99,7 @@ impl fmt::Display for SaleType {
             Self::FixedPrice => "fixedPrice",
             Self::Erc20 => "erc20Mint",
             Self::Timed => "timed",
+            Self::AllowList => "allowlistMint",
         })
     }
 }

@@ -22,6 +22,8 @@ pub struct Counts {
     pub created: u64,
     /// Collects, paid or not.
     pub collects: u64,
+    /// Collects that were paid for.
+    pub paid: u64,
     /// Tokens collected.
     pub tokens: Amount,
     /// Accounts that collected.
@@ -69,6 +71,7 @@ impl Counts {
         Self {
             created: self.created.saturating_add(other.created),
             collects: self.collects.saturating_add(other.collects),
+            paid: self.paid.saturating_add(other.paid),
             tokens: sum(self.tokens, other.tokens),
             collectors: self.collectors.saturating_add(other.collectors),
             eth: sum(self.eth, other.eth),

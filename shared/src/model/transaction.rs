@@ -1,3 +1,5 @@
+use std::fmt;
+
 use alloy::primitives::{self, Bytes, U256};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,6 +9,7 @@ use super::{
     address::Address,
     moment::TokenId,
     moment_update::MomentUpdate,
+    moving::MovingMoment,
     publication::NewMoment,
     schema::{format, text_schema},
     text::uuid_as_text,
@@ -94,6 +97,35 @@ impl TransactionStatus {
     }
 }
 
+/// What a transaction may do. A queue of its own has those of each kind, so that a function that somebody has taken over
+/// queues nothing but what it is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum WriteKind {
+    /// Publishes and changes what the artist has.
+    #[default]
+    Plain,
+    /// Sends money of the artist's.
+    Payment,
+    /// Gives others permissions, or takes them away.
+    Grant,
+}
+
+impl WriteKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Payment, Self::Grant];
+}
+
+impl fmt::Display for WriteKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Plain => "PLAIN",
+            Self::Payment => "PAYMENT",
+            Self::Grant => "GRANT",
+        })
+    }
+}
+
 /// A call from an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
@@ -118,6 +150,8 @@ pub enum Plan {
     Tokens(NewTokens),
     /// Depends on what the moment is when the transaction is signed.
     Moment(MomentUpdate),
+    /// Depends on what the moment is when the transaction is signed, and on the next token of its new collection.
+    Moving(MovingMoment),
 }
 
 impl From<Vec<Call>> for Plan {
@@ -132,6 +166,12 @@ impl From<MomentUpdate> for Plan {
     }
 }
 
+impl From<MovingMoment> for Plan {
+    fn from(moving: MovingMoment) -> Self {
+        Self::Moving(moving)
+    }
+}
+
 impl Plan {
     /// The on-chain state that the plan reads or changes, if others must not do so at the same time.
     pub fn concurrency_key(&self) -> Option<ConcurrencyKey> {
@@ -139,6 +179,8 @@ impl Plan {
             Self::Calls { .. } => None,
             Self::Tokens(tokens) => Some(ConcurrencyKey::NextToken(tokens.collection)),
             Self::Moment(update) => Some(ConcurrencyKey::Moment(update.collection, update.token)),
+            // Whether the copy's id is still the next one the contract checks itself.
+            Self::Moving(moving) => Some(ConcurrencyKey::Moment(moving.collection, moving.token)),
         }
     }
 }

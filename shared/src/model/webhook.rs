@@ -115,15 +115,50 @@ impl FromStr for WebhookUrl {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_valid = text.len() <= 2_048 && (is_public(text) || is_local(text));
-        let is_valid = is_valid && text.parse::<Url>().is_ok();
-        if !is_valid {
-            return Err(Invalid(
-                "must be a URL such as https://example.com/moments: https, a name in lower case, no port, no fragment",
-            ));
+        if text.len() > 2_048 {
+            return Err(Invalid("must be at most 2048 characters long"));
         }
-        Ok(Self(text.to_owned()))
+        if (is_public(text) || is_local(text)) && text.parse::<Url>().is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(reason(text))
     }
+}
+
+/// Why events can't be sent there.
+fn reason(text: &str) -> Invalid {
+    let Some(rest) = text.strip_prefix("https://") else {
+        return Invalid("must begin with https://, as https://example.com/moments does");
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let Ok(url) = text.parse::<Url>() else {
+        return Invalid("must have a host, as https://example.com/moments has");
+    };
+    let Some(Host::Domain(name)) = url.host() else {
+        return Invalid("must have a name as its host, such as example.com, and no IP address");
+    };
+    if authority.contains('@') {
+        return Invalid("must have no user and no password: deliveries are signed");
+    }
+    if authority.contains(':') {
+        return Invalid("must have no port: deliveries go to port 443");
+    }
+    if !name.contains('.') {
+        return Invalid("must have a public name as its host, such as example.com: a tunnel gives this machine one");
+    }
+    if authority != name {
+        return Invalid("must have its host in lower case and in ASCII: xn--bcher-kva.example for bücher.example");
+    }
+    if url.fragment().is_some() {
+        return Invalid("must have no fragment: leave out what begins with #");
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Invalid("must be in ASCII without spaces: percent-encode others");
+    }
+    if rest.len() > name.len() && !rest[name.len()..].starts_with('/') {
+        return Invalid("must have a / behind its host");
+    }
+    Invalid("must have a host such as example.com")
 }
 
 fn is_public(text: &str) -> bool {
@@ -200,6 +235,33 @@ mod tests {
             "file:///etc/passwd",
         ] {
             assert!(url.parse::<WebhookUrl>().is_err(), "{url} was accepted");
+        }
+    }
+
+    #[test]
+    fn refusals_say_which_part_is_wrong() {
+        for (url, part) in [
+            ("", "https://"),
+            ("example.com", "https://"),
+            ("http://example.com/", "https://"),
+            ("http://127.0.0.1/", "https://"),
+            ("https://", "a host"),
+            ("https://127.0.0.1/", "IP address"),
+            ("https://[::1]/", "IP address"),
+            ("https://localhost/", "tunnel"),
+            ("https://example.com:8443/", "port"),
+            ("https://example.com:443/", "port"),
+            ("https://user:word@example.com/", "password"),
+            ("https://EXAMPLE.com/", "lower case"),
+            ("https://bücher.example/", "xn--"),
+            ("https://example.com/#x", "fragment"),
+            ("https://example.com/ x", "percent-encode"),
+            ("https://example.com/ü", "percent-encode"),
+            ("https://example.com?x", "a / behind"),
+            ("https://-a.example/", "such as example.com"),
+        ] {
+            let words = url.parse::<WebhookUrl>().unwrap_err().to_string();
+            assert!(words.contains(part), "{url}: {words}");
         }
     }
 

@@ -1,4 +1,4 @@
-"""The Python client against the running service: reads, pages, writes, errors and retries, sync and async."""
+"""The Python client against the running service: reads, pages, writes, uploads, errors and retries, sync and async."""
 
 import asyncio
 import base64
@@ -10,6 +10,7 @@ import time
 import unittest
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import httpx
@@ -21,8 +22,10 @@ from moments_client import (
     InvalidInputError,
     InvalidWebhookError,
     Moments,
+    MomentsError,
     NotFoundError,
     PaymentRequiredError,
+    Progress,
     RateLimitedError,
     Retries,
     ServiceError,
@@ -34,12 +37,23 @@ from moments_client import (
     verify_webhook,
 )
 from moments_client.generated.api.moments import read_moment
-from moments_client.models import Error, ExistingContract, Moment, MomentRef, MomentToken, NewContract, Sale, SalesConfig
+from moments_client.models import (
+    Error,
+    ExistingContract,
+    Metadata,
+    Moment,
+    MomentRef,
+    MomentToken,
+    NewContract,
+    Sale,
+    SalesConfig,
+)
 
 with open(os.environ["MOMENTS_STACK"]) as file:
     STACK = json.load(file)
 API: str = STACK["api"]
 NOWHERE = "0x" + "1" * 40
+PICTURE = Path(__file__).parents[3] / "docs/manage.png"
 T = TypeVar("T")
 
 
@@ -87,6 +101,17 @@ def sale_of(moments: Moments, moment: MomentRef) -> Sale:
     sale = moments.read_moment(collection_address=moment.collection_address, token_id=moment.token_id).sale
     assert isinstance(sale, Sale)
     return sale
+
+
+def shown(moments: Moments, moment: MomentRef) -> tuple[Moment, Metadata]:
+    """The moment, as soon as its metadata is fetched."""
+
+    def read() -> tuple[Moment, Metadata]:
+        found = moments.read_moment(collection_address=moment.collection_address, token_id=moment.token_id)
+        assert found.metadata
+        return found, found.metadata
+
+    return until(read)
 
 
 class Losing(httpx.HTTPTransport):
@@ -206,6 +231,147 @@ class Client(unittest.TestCase):
                     await moments.read_moment(collection_address=NOWHERE, token_id="1")
 
         asyncio.run(run())
+
+
+class Files(unittest.TestCase):
+    def test_a_picture_is_uploaded_published_and_read(self) -> None:
+        moments, _ = new_artist()
+        told: list[Progress] = []
+        stored = moments.upload(PICTURE, on_progress=told.append)
+        self.assertEqual(stored.content_type, "image/png")
+        self.assertEqual(httpx.get(stored.url).content, PICTURE.read_bytes())
+        size = PICTURE.stat().st_size
+        self.assertEqual(told[:2], [Progress("sending", 0, size), Progress("sending", size, size)])
+        published = moments.publish(
+            str(PICTURE),
+            title="High water",
+            description="At four",
+            alt="A page",
+            price="0.01 ETH",
+            copies=5,
+            new_collection="Tides",
+        )
+        self.assertRegex(published.hash_, "^0x[0-9a-f]{64}$")
+        self.assertEqual(published.uri, stored.uri)
+        moment, metadata = shown(moments, published.moment)
+        self.assertEqual(published.page, moment.page)
+        words = (metadata.name, metadata.description, metadata.alt, metadata.image)
+        self.assertEqual(words, ("High water", "At four", "A page", stored.uri))
+        sale = moment.sale
+        assert sale
+        terms = (sale.type_, sale.price_per_token, moment.supply.max_, moment.collection.name)
+        self.assertEqual(terms, ("fixedPrice", str(10**16), "5", "Tides"))
+
+    def test_a_text_is_published_for_dollars_once_under_one_key(self) -> None:
+        moments, _ = new_artist()
+        text, key = b"It came in at four.", str(uuid.uuid4())
+        first = moments.publish(text, title="Tides", content_type="text/plain", price="5 USDC", idempotency_key=key)
+        again = moments.publish(text, title="Tides", content_type="text/plain", price="5 USDC", idempotency_key=key)
+        self.assertEqual(first, again)
+        moment, metadata = shown(moments, first.moment)
+        self.assertEqual((metadata.animation_url, metadata.image), (first.uri, ""))
+        assert moment.sale
+        self.assertEqual((moment.sale.type_, moment.sale.price_per_token), ("erc20Mint", "5000000"))
+        for price, words in (("5 DAI", "in ETH or USDC: not DAI"), ("5", "such as 0.01 ETH"), ("0.0000001 USDC", "6 decimals")):
+            with self.assertRaisesRegex(ValueError, words):
+                moments.publish(text, title="Tides", price=price)
+        with self.assertRaisesRegex(ValueError, "not both"):
+            moments.publish(text, title="Tides", collection="0x1", new_collection="Tides")
+        with self.assertRaisesRegex(InvalidInputError, "contract.address must be an address.*; token.metadata.name must be"):
+            moments.publish(PICTURE, title="", collection="x")
+
+    def test_async(self) -> None:
+        credentials = new_artist()[0].credentials
+
+        async def run() -> None:
+            async with AsyncMoments(API, api_key=credentials.api_key) as moments:
+                told: list[Progress] = []
+                first = await moments.publish(PICTURE, title="Flood", cover=PICTURE, on_progress=told.append)
+                second = await moments.publish(
+                    PICTURE.read_bytes(), title="Ebb", collection=first.collection_address, price="5 USDC"
+                )
+                self.assertEqual((first.collection_address, first.uri), (second.collection_address, second.uri))
+                self.assertEqual([it.done for it in told][:2], [0, PICTURE.stat().st_size])
+                self.assertIn(second.collection_address, str(second.page))
+
+        asyncio.run(run())
+
+
+class Storing(unittest.TestCase):
+    """Uploads without a service: one of two parts."""
+
+    upload_id = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c"
+    begun = {
+        "uploadId": upload_id,
+        "expiresAt": "2026-11-21T09:30:00Z",
+        "parts": [
+            {"offset": 0, "size": 4, "url": "https://files.example/1"},
+            {"offset": 4, "size": 2, "url": "https://files.example/2"},
+        ],
+    }
+    stored = {"uri": "ipfs://baf", "url": "https://files.example/baf", "contentType": "text/plain", "size": 6}
+    busy = {"status": "error", "message": "Another request is completing this upload"}
+
+    def setUp(self) -> None:
+        self.asked: list[tuple[str, str, str | None, str | None, bytes]] = []
+        self.told: list[tuple[str, int]] = []
+
+    def answers(self) -> list[httpx.Response | httpx.TransportError]:
+        return [
+            httpx.Response(200, json=self.begun),
+            httpx.ReadError("connection lost"),
+            httpx.Response(503),
+            httpx.Response(200),
+            httpx.Response(200),
+            httpx.Response(202, json={"uploadId": self.upload_id, "hashed": 3, "size": 6}),
+            httpx.ReadError("connection lost"),
+            httpx.Response(409, headers={"retry-after": "0"}, json=self.busy),
+            httpx.Response(200, json=self.stored),
+        ]
+
+    def transport(self, answers: list[httpx.Response | httpx.TransportError]) -> httpx.MockTransport:
+        def answer(request: httpx.Request) -> httpx.Response:
+            key, length = request.headers.get("x-api-key"), request.headers.get("content-length")
+            self.asked.append((request.method, request.url.path, key, length, request.content))
+            it = answers.pop(0)
+            if isinstance(it, httpx.TransportError):
+                raise it
+            return it
+
+        return httpx.MockTransport(answer)
+
+    def tell(self, progress: Progress) -> None:
+        self.told.append((progress.step, progress.done))
+
+    def check(self) -> None:
+        one, two = ("PUT", "/1", None, "4", b"abcd"), ("PUT", "/2", None, "2", b"ef")
+        self.assertEqual(self.asked[1:5], [one, one, one, two])
+        complete = ("POST", f"/api/uploads/{self.upload_id}/complete", "moments_x")
+        self.assertEqual([it[:3] for it in self.asked[5:]], [complete] * 4)
+        self.assertEqual(sorted(set(self.told)), [("hashing", 3), ("sending", 0), ("sending", 4), ("sending", 6)])
+
+    def test_a_lost_part_is_sent_again_with_nobodys_key_and_hashing_is_waited_for(self) -> None:
+        moments = Moments("https://example.com/api", api_key="moments_x", transport=self.transport(self.answers()))
+        self.assertEqual(moments.upload(b"abcdef", content_type="text/plain", on_progress=self.tell).to_dict(), self.stored)
+        self.check()
+
+    def test_async(self) -> None:
+        transport = self.transport(self.answers())
+
+        async def run() -> None:
+            async with AsyncMoments("https://example.com/api", api_key="moments_x", transport=transport) as moments:
+                stored = await moments.upload(b"abcdef", content_type="text/plain", on_progress=self.tell)
+                self.assertEqual(stored.to_dict(), self.stored)
+
+        asyncio.run(run())
+        self.check()
+
+    def test_a_part_that_the_storage_refuses_is_said_and_not_sent_again(self) -> None:
+        transport = self.transport([httpx.Response(200, json=self.begun), httpx.Response(403, text="<Error>")])
+        with self.assertRaises(MomentsError) as refused:
+            Moments("https://example.com/api", transport=transport).upload(b"abcdef")
+        self.assertEqual(str(refused.exception), "The storage refused bytes 0 to 4 with 403: upload the file again")
+        self.assertEqual(len(self.asked), 2)
 
 
 class Retrying(unittest.TestCase):

@@ -31,3 +31,13 @@ async def waits(client: AsyncMoments) -> None:
     rows: list[Moment] = [it async for it in client.iterate_timeline()]
     hash_: str | None = (await client.update_sale(moment=moment, sale_end=1)).hash_
     del rows, hash_
+
+
+def files() -> str:
+    uri: str = moments.upload("tides.png").uri
+    moments.upload(b"", content_type="image/tiff")  # type: ignore[arg-type]
+    moments.publish("tides.png")  # type: ignore[call-arg]
+    moments.publish("tides.png", title=uri, price=0.01)  # type: ignore[arg-type]
+    published = moments.publish("tides.png", title=uri, price="0.01 ETH")
+    moments.collect_moment(moment=published.moment, amount=1)
+    return published.page  # type: ignore[return-value]

@@ -15,7 +15,7 @@ use std::{
 
 use local::{Error, cloud::Endpoints, functions::environment, paths::Paths, process::Process, recorder::Recorder};
 use serde_json::Value;
-use template::{Function, Template};
+use template::Function;
 use tests::Stack;
 
 use self::{requests::Caller, runtime::Runtime};
@@ -37,7 +37,7 @@ const HEADER: &str = "\
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let (paths, stack) = (Paths::of_checkout(), Stack::connect());
-    let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+    let template = paths.template()?;
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let profile = std::env::var("FUNCTION_PROFILE").unwrap_or_else(|_| "release".to_owned());
     println!("{HEADER}");

@@ -3,7 +3,7 @@
 
 mod ponder;
 
-use std::{fs, sync::atomic::Ordering, time::Instant};
+use std::{sync::atomic::Ordering, time::Instant};
 
 use alloy::{
     network::TransactionBuilder,
@@ -37,7 +37,7 @@ use shared::{
         chain::ChainTable,
     },
 };
-use template::{Resource, Template};
+use template::Resource;
 use tests::DatabaseProxy;
 
 /// The function's own.
@@ -203,7 +203,7 @@ fn collect(chain: &Chain, collection: Address, number: usize, value: U256) -> Ca
 async fn tables(paths: &Paths) -> Result<(Endpoints, String), Error> {
     let dynamodb = database::start().await?;
     let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
-    let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+    let template = paths.template()?;
     for table in template.resources("AWS::DynamoDB::Table") {
         let mut properties = table.properties.clone();
         properties.as_mapping_mut().ok_or("no properties")?.remove("StreamSpecification");

@@ -1,9 +1,9 @@
-use std::{env, fs, sync::Arc};
+use std::{env, sync::Arc};
 
 use local::{Error, paths::Paths};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
-use template::{Route, Template};
+use template::Route;
 use tests::{Stack, Writer, unused_email};
 use tokio::{
     sync::Semaphore,
@@ -54,7 +54,7 @@ pub async fn measure() -> Result<bool, Error> {
 
 /// The template's routes, or those whose paths `ROUTES` names.
 fn routes() -> Result<Vec<Route>, Error> {
-    let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+    let template = Paths::of_checkout().template()?;
     let wanted = env::var("ROUTES").unwrap_or_default();
     let wanted: Vec<_> = wanted.split(',').filter(|path| !path.is_empty()).collect();
     let routes = template.routes()?.into_iter();
@@ -138,6 +138,7 @@ impl Attacker {
             "/smartwallet" => format!("?address={wallet}"),
             "/comments" | "/moment" => format!("?collectionAddress={collection}&tokenId=1"),
             "/artists/search" => "?query=ada".to_owned(),
+            "/events" => "?after=latest&wait=5".to_owned(),
             _ => String::new(),
         };
         let method = Method::from_bytes(route.method.as_bytes()).unwrap_or(Method::GET);

@@ -19,7 +19,9 @@ from .errors import (
     UnauthorizedError,
     UnprocessableError,
 )
+from .publishing import Published
 from .retries import Retries
+from .uploads import Progress
 from .webhooks import InvalidWebhookError, verify_webhook
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
     "MomentsError",
     "NotFoundError",
     "PaymentRequiredError",
+    "Progress",
+    "Published",
     "RateLimitedError",
     "Retries",
     "ServiceError",

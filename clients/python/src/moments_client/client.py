@@ -11,16 +11,17 @@ import httpx
 
 from .generated.client import Client
 from .generated.models import Transaction
-from .generated.operations import AsyncOperations, Operations
 from .credentials import Credentials
 from .errors import TransactionFailedError, TransactionPendingError, check, retry_after
+from .publishing import AsyncPublishing, Publishing
 from .retries import AsyncRetryingTransport, Retries, RetryingTransport
+from .uploads import AsyncPart, Part
 
 # The service answers within 30 seconds.
 _TIMEOUT = 35.0
 
 
-class Moments(Operations):
+class Moments(Publishing):
     """A client of one service, for one artist or for none: a method for each operation."""
 
     def __init__(
@@ -67,8 +68,11 @@ class Moments(Operations):
             time.sleep(waiting.pause(retry_after(response)))
         return check(response)
 
+    def _put(self, part: Part) -> None:
+        part.check(self._http.request(**part.request(part)))
 
-class AsyncMoments(AsyncOperations):
+
+class AsyncMoments(AsyncPublishing):
     """As `Moments`, with methods to await."""
 
     def __init__(
@@ -116,6 +120,9 @@ class AsyncMoments(AsyncOperations):
         while _is_unfinished(response := await self._http.request(**request)):
             await asyncio.sleep(waiting.pause(retry_after(response)))
         return check(response)
+
+    async def _put(self, part: Part) -> None:
+        part.check(await self._http.request(**part.request(AsyncPart(part))))
 
 
 class _Waiting:

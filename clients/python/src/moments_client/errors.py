@@ -10,22 +10,20 @@ class MomentsError(Exception):
 
     def __init__(self, response: httpx.Response, message: str | None = None) -> None:
         body = _object_of(response)
-        super().__init__(message or body.get("message") or f"The service answered {response.status_code}")
-        #: The answer's status.
-        self.status = response.status_code
         errors = body.get("errors")
         #: The wrong fields, each with its dotted path.
         self.fields = [FieldError.from_dict(error) for error in errors] if isinstance(errors, list) else []
+        # The service's message names the first of several wrong fields.
+        wrong = "; ".join(f"{error.field} {error.message}" for error in self.fields)
+        super().__init__(message or wrong or body.get("message") or f"The service answered {response.status_code}")
+        #: The answer's status.
+        self.status = response.status_code
         #: Id of the request in the service's logs: quote it when you ask for help.
         self.request_id = response.headers.get("x-request-id")
         #: Seconds until a retry makes sense.
         self.retry_after = retry_after(response)
         #: Ids of the request's transactions.
         self.transaction_ids = [it.strip() for it in response.headers.get("transaction-id", "").split(",") if it.strip()]
-
-    def __str__(self) -> str:
-        wrong = "".join(f"\n  {error.field} {error.message}" for error in self.fields)
-        return f"{super().__str__()}{wrong}"
 
 
 class InvalidInputError(MomentsError):

@@ -10,6 +10,9 @@ import httpx
 
 from .errors import retry_after
 
+#: The extension of a request that does the same however often it is sent.
+REPEATABLE = {"moments.repeatable": True}
+
 
 @dataclass(frozen=True)
 class Retries:
@@ -23,7 +26,7 @@ class Retries:
     def pause(self, request: httpx.Request, tried: int, response: httpx.Response | None) -> float | None:
         """Seconds until the next try; none if there is to be none."""
         # The service answers an Idempotency-Key that it knows with what became of the first request.
-        is_safe = request.method in ("GET", "HEAD") or "idempotency-key" in request.headers
+        is_safe = request.method in ("GET", "HEAD") or "idempotency-key" in request.headers or _is_repeatable(request)
         asked = retry_after(response) if response else None
         if tried >= self.most or not self._may_repeat(response, is_safe, asked) or (asked or 0) > self.longest_pause:
             return None
@@ -37,6 +40,11 @@ class Retries:
         if response.status_code == 429 or (response.status_code == 503 and asked is not None):
             return True
         return is_safe and response.status_code in (500, 502, 503, 504)
+
+
+def _is_repeatable(request: httpx.Request) -> bool:
+    """Whether the request does the same however often it is sent."""
+    return REPEATABLE.keys() <= request.extensions.keys()
 
 
 class RetryingTransport(httpx.BaseTransport):

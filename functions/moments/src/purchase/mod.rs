@@ -1,14 +1,15 @@
 //! A purchase of the native protocol: its costs, its limits and its calls.
 
+mod choice;
 mod read;
 mod release;
 
 use alloy::{
-    primitives::{Address, U256},
+    primitives::{Address, Bytes, U256},
     sol_types::SolValue,
 };
 use shared::{
-    api::transact::Cost,
+    api::cost::Cost,
     chain::{
         Chain,
         contracts::native::{Creator1155, Erc20, Erc20Minter, TimedMinter},
@@ -18,7 +19,7 @@ use shared::{
     },
     clock,
     http::{ApiError, json},
-    model::{Amount, MomentRef},
+    model::{Amount, ListProof, MomentRef},
 };
 
 use crate::collect_moment::Remark;
@@ -48,6 +49,8 @@ pub struct Purchase {
     pub quantity: U256,
     /// Protocol's fee per token, in wei.
     pub fee: U256,
+    /// What proves that the account is on the sale's list, if it has one.
+    pub proof: Option<ListProof>,
 }
 
 impl Purchase {
@@ -55,7 +58,7 @@ impl Purchase {
     pub fn costs(&self, chain: &Chain) -> Vec<Cost> {
         let native = Cost { currency: chain.native_currency(), amount: self.value() };
         match self.sale.strategy {
-            Strategy::FixedPrice | Strategy::Timed => vec![native],
+            Strategy::FixedPrice | Strategy::Timed | Strategy::AllowList { .. } => vec![native],
             Strategy::Erc20 { currency } => {
                 let paid_with = chain.currencies().into_iter().find(|known| known.contract == Some(currency));
                 let price = paid_with.map(|currency| Cost { currency, amount: self.price() });
@@ -71,13 +74,13 @@ impl Purchase {
         let minter = self.sale.strategy.minter(&by.chain.addresses);
         let mint_referral = by.referral.unwrap_or_default();
         match self.sale.strategy {
-            Strategy::FixedPrice => {
+            Strategy::FixedPrice | Strategy::AllowList { .. } => {
                 let mint = Creator1155::mintCall {
                     minter,
                     tokenId: token,
                     quantity: self.quantity,
                     rewardsRecipients: by.referral.into_iter().collect(),
-                    minterArguments: (collector, comment).abi_encode_params().into(),
+                    minterArguments: self.arguments(collector, comment),
                 };
                 vec![Call::new(collection, &mint).with_value(self.value())]
             }
@@ -109,6 +112,23 @@ impl Purchase {
         }
     }
 
+    /// What the strategy is told of a purchase for the chain's own currency.
+    fn arguments(&self, collector: Address, comment: &str) -> Bytes {
+        let Some(ListProof { entry, path }) = &self.proof else {
+            return (collector, comment).abi_encode_params().into();
+        };
+        (collector, U256::from(entry.max_amount), entry.price.0, path.clone()).abi_encode_params().into()
+    }
+
+    /// 422 for a comment on a purchase from a list, which its strategy doesn't take.
+    pub fn check_comment(&self, Remark(comment): &Remark) -> Result<(), ApiError> {
+        if self.proof.is_none() || comment.is_empty() {
+            return Ok(());
+        }
+        let words = "You collect this as one of a list, which takes no comment: leave it empty, and comment on it then";
+        Err(ApiError::unprocessable(words))
+    }
+
     /// Total price, in the sale's currency.
     fn price(&self) -> U256 {
         self.sale.price.saturating_mul(self.quantity)
@@ -118,7 +138,7 @@ impl Purchase {
     fn value(&self) -> U256 {
         let fee = self.fee.saturating_mul(self.quantity);
         match self.sale.strategy {
-            Strategy::FixedPrice => fee.saturating_add(self.price()),
+            Strategy::FixedPrice | Strategy::AllowList { .. } => fee.saturating_add(self.price()),
             Strategy::Erc20 { .. } | Strategy::Timed => fee,
         }
     }
@@ -188,6 +208,7 @@ mod tests {
             sale: CurrentSale { strategy, terms, price: U256::from(price), funds_recipient: Address::ZERO },
             quantity: U256::from(quantity),
             fee: U256::from(111),
+            proof: None,
         }
     }
 

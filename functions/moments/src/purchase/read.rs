@@ -11,9 +11,13 @@ use shared::{
     },
     http::ApiError,
     model::MomentRef,
+    store::artist::AllowLists,
 };
 
-use super::{Collector, Purchase, check_terms};
+use super::{
+    Collector, Purchase,
+    choice::{Choice, choices},
+};
 use crate::collect_moment::Quantity;
 
 /// Fee of a timed sale per token, in wei. A constant of the strategy's contract without a function:
@@ -25,11 +29,18 @@ const TIMED_SALE_FEE: U256 = uint!(111_000_000_000_000_U256);
 const MOST_MINT_FEE: U256 = uint!(777_000_000_000_000_U256);
 
 impl Purchase {
-    /// Chooses the first open sale: in an ERC-20 currency, in the chain's own, timed. Two rounds of calls.
+    /// Chooses the sale of a list that the account is on and may have so many of, or the first open one: in an ERC-20
+    /// currency, in the chain's own, timed. Two rounds of calls, another one where the account has had all of its list.
     ///
     /// # Errors
-    /// 404 for an unknown moment, 422 for one that can't be collected now, or not in this quantity.
-    pub async fn read(by: Collector<'_>, moment: &MomentRef, Quantity(quantity): Quantity) -> Result<Self, ApiError> {
+    /// 404 for an unknown moment, 422 for one that can't be collected now, or not in this quantity, or not by the
+    /// account.
+    pub async fn read(
+        by: Collector<'_>,
+        moment: &MomentRef,
+        Quantity(quantity): Quantity,
+        lists: &AllowLists,
+    ) -> Result<Self, ApiError> {
         let (node, addresses) = (by.node, &by.chain.addresses);
         let token_info = Creator1155::getTokenInfoCall { tokenId: moment.token.into() };
         let (token, sales, now) = tokio::try_join!(
@@ -39,33 +50,44 @@ impl Purchase {
         )?;
         // Token 0 stands for the collection: like an unknown token, it has no supply.
         let token = token.filter(|token| !token.maxSupply.is_zero()).ok_or_else(|| no_moment(moment))?;
-        let sale = sales.iter().find(|sale| sale.is_open(now)).or(sales.first()).copied();
-        let sale = sale.ok_or_else(|| ApiError::unprocessable("This moment is not for sale"))?;
-        check_terms(&sale, now)?;
-        let purchase = Self { moment: *moment, sale, quantity: U256::from(quantity), fee: U256::ZERO };
-        purchase.check_supply(&token)?;
-        let (fee, had) =
-            tokio::try_join!(fee(&purchase, node, addresses), had_by(&purchase, node, addresses, by.account))?;
-        purchase.check_limit(had)?;
+        let mut refusal = ApiError::unprocessable("This moment is not for sale");
+        for choice in choices(by, moment, &sales, lists, now).await? {
+            let Choice { sale, proof } = choice;
+            let purchase = Self { moment: *moment, sale, quantity: U256::from(quantity), fee: U256::ZERO, proof };
+            purchase.check_supply(&token)?;
+            let (fee, had) =
+                tokio::try_join!(fee(&purchase, node, addresses), had_by(&purchase, node, addresses, by.account))?;
+            match purchase.check_limit(had) {
+                Ok(()) => return purchase.at(fee, by),
+                Err(limit) => refusal = limit,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// The purchase at its contract's fee.
+    fn at(self, fee: Option<U256>, by: Collector<'_>) -> Result<Self, ApiError> {
         let fee = fee.ok_or_else(|| ApiError::unprocessable("This collection doesn't say what collecting costs"))?;
         if fee > MOST_MINT_FEE {
             return Err(ApiError::unprocessable("This collection asks for more than the protocol's mint fee"));
         }
-        if let Strategy::Erc20 { currency } = sale.strategy
+        if let Strategy::Erc20 { currency } = self.sale.strategy
             && !by.chain.currencies().iter().any(|known| known.contract == Some(currency))
         {
             let reason =
                 format!("This moment is sold for the currency {currency:#x}, which your account can't pay with");
             return Err(ApiError::unprocessable(reason));
         }
-        Ok(Self { fee, ..purchase })
+        Ok(Self { fee, ..self })
     }
 }
 
 /// Protocol's fee per token; `None` if the contract has none.
 async fn fee(purchase: &Purchase, node: &Node, addresses: &ChainAddresses) -> Result<Option<U256>, NodeError> {
     match purchase.sale.strategy {
-        Strategy::FixedPrice => node.read(purchase.moment.collection.into(), &Creator1155::mintFeeCall {}).await,
+        Strategy::FixedPrice | Strategy::AllowList { .. } => {
+            node.read(purchase.moment.collection.into(), &Creator1155::mintFeeCall {}).await
+        }
         Strategy::Erc20 { .. } => node.read(addresses.erc20_minter, &Erc20Minter::ethRewardAmountCall {}).await,
         Strategy::Timed => Ok(Some(TIMED_SALE_FEE)),
     }

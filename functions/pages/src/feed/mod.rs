@@ -6,7 +6,7 @@ mod json;
 use shared::{
     api::read::{CollectionView, MomentView, Site},
     http::{ApiError, Response},
-    model::Address,
+    model::{Address, line, lines},
     store::artist::Profile,
 };
 
@@ -18,7 +18,6 @@ use crate::{
     home::ABOUT,
     layout::NAME,
     media,
-    text::{line, lines},
     words::short,
 };
 

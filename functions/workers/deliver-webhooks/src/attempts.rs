@@ -112,7 +112,7 @@ async fn deliver(deliverer: Arc<Deliverer>, due: DueWebhook, ends: Instant) -> (
     let webhook = due.webhook;
     let done = deliverer.deliver(due, ends).await;
     if let Err(error) = &done {
-        tracing::error!(webhook.id = %webhook, error = telemetry::chain(error), "deliveries wait");
+        tracing::error!(webhook.id = %webhook, error = telemetry::chain(error), "deliveries of webhook {webhook} are put off");
     }
     (webhook, done.is_ok())
 }

@@ -16,7 +16,7 @@ use shared::{
     model::{DeliveryStatus, WebhookId, WebhookStatus},
     store::{
         across::EventLogs,
-        artist::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
+        artist::{Artists, Deliveries, Delivery, DueWebhook, SecretName, Webhook, WebhookQueue, Webhooks},
     },
     telemetry,
 };
@@ -57,7 +57,7 @@ pub(crate) struct Deliverer {
     pub(crate) origin: String,
     /// Held for writing while events are passed on.
     pub(crate) passing: Arc<RwLock<()>>,
-    pub(crate) known: Mutex<HashMap<(WebhookId, u32), WebhookSecret>>,
+    pub(crate) known: Mutex<HashMap<(WebhookId, SecretName), WebhookSecret>>,
     pub(crate) delivered: AtomicUsize,
     pub(crate) failed: AtomicUsize,
 }
@@ -161,12 +161,12 @@ impl Deliverer {
     /// The secrets that sign now. A KMS call for each that isn't known yet.
     async fn secrets(&self, webhook: &Webhook, now: u64) -> Result<Vec<WebhookSecret>, DeliverError> {
         let mut secrets = Vec::new();
-        for generation in webhook.signing(now) {
-            let key = (webhook.id, generation);
+        for name in webhook.signing(now) {
+            let key = (webhook.id, name);
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
             let secret = match known {
                 Some(secret) => secret,
-                None => self.secrets.secret(webhook.id, generation).await?,
+                None => self.secrets.secret(webhook, &key.1).await?,
             };
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MAX_SECRETS {

@@ -1,4 +1,4 @@
-//! Sends events to webhooks. One process leads until nothing is left to do: it passes on what the logs of events tell, and
+//! Sends events to webhooks, and has those that artists want to hear of mailed. One process leads until nothing is left to do: it passes on what the logs of events tell, and
 //! delivers what waits, webhooks side by side, each in order. Whatever it has begun and not ended is done again by the next
 //! leader.
 #![warn(missing_docs)]
@@ -28,7 +28,7 @@ use shared::{
     store::{
         StoreError,
         across::EventLogs,
-        artist::{ArtistTable, Artists, Deliveries, FanOutProgress, WebhookQueue, Webhooks},
+        artist::{ArtistTable, Artists, Deliveries, FanOutProgress, Gifts, NewsQueue, WebhookQueue, Webhooks},
         chain::ChainTable,
         engine::{Lease, LeaseLost, LeasedWork},
     },
@@ -110,7 +110,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Reads `CHAINS`, `CHAIN_TABLE`, `ARTIST_TABLE`, `WEBHOOK_KEY_ID`, `PRIVATE_WEBHOOKS`, `MAIL_SENDER` and
+    /// Reads `CHAINS`, `CHAIN_TABLE`, `ARTIST_TABLE`, `WEBHOOK_KEY_IDS`, `PRIVATE_WEBHOOKS`, `MAIL_SENDER` and
     /// `TOKEN_ISSUER`.
     pub async fn from_env() -> Result<Self, StartError> {
         let (aws, chains) = (config::aws().await, Chains::from_env()?);
@@ -136,6 +136,8 @@ impl Worker {
         };
         let fan_out = FanOut {
             logs,
+            news: NewsQueue::new(table.clone()),
+            gifts: Gifts::new(table.clone()),
             progress: FanOutProgress::new(table),
             artists: deliverer.artists.clone(),
             webhooks: deliverer.webhooks.clone(),

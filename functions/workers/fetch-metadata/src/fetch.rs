@@ -7,6 +7,7 @@ use shared::{
     kept_documents::ReadKeptError,
     model::Metadata,
     public_web::{DownloadError, DownloadLimit, Downloader, Gateways},
+    store::StoreError,
 };
 
 /// Of a document.
@@ -24,6 +25,9 @@ pub enum FetchError {
     /// A document that is kept here, and can't be read now.
     #[error("document that is kept here")]
     Kept(#[from] Box<ReadKeptError>),
+    /// Storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Fetches documents from public web addresses and configured gateways.

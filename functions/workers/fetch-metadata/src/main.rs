@@ -12,6 +12,7 @@ use shared::{
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Documents},
+        document::{DocumentTable, Library},
     },
     telemetry::{self, trace},
 };
@@ -32,7 +33,9 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
     let kept = KeptDocuments::from_env(&aws, ArtistTable::from_env(&aws)?)?;
-    let queue = Queue::new(Documents::new(ChainTable::from_env(&aws)?), kept, Fetcher::new(Gateways::from_env()?)?);
+    let (documents, library) =
+        (Documents::new(ChainTable::from_env(&aws)?), Library::new(DocumentTable::from_env(&aws)?));
+    let queue = Queue::new(documents, kept, library, Fetcher::new(Gateways::from_env()?)?);
     let queue = &queue;
     trace::run(move |event: LambdaEvent<FetchRequest>| async move {
         let wait = Duration::from_secs(event.payload.for_seconds);

@@ -10,7 +10,10 @@ use shared::{
     kept_documents::KeptDocuments,
     model::Metadata,
     public_web::DownloadError,
-    store::chain::{Documents, DueDocument, QUEUE_SHARDS},
+    store::{
+        chain::{Documents, DueDocument, QUEUE_SHARDS},
+        document::{Library, ReadDocument},
+    },
     telemetry::{self, Metric},
 };
 use tokio::time::Instant;
@@ -35,10 +38,14 @@ const FIRST_PAUSE: u64 = 60;
 /// Longest pause, in seconds.
 const LONGEST_PAUSE: u64 = 30 * 24 * 60 * 60;
 
-/// Documents that are due, those that are kept here, and the others' fetcher.
+/// Failures after which a document that was read before isn't read again.
+const LAST_FAILURE: u32 = 4;
+
+/// Documents that are due, those that are kept here or were read before, and the others' fetcher.
 pub struct Queue {
     documents: Documents,
     kept: KeptDocuments,
+    library: Library,
     fetcher: Fetcher,
 }
 
@@ -53,8 +60,8 @@ pub struct Fetched {
 
 impl Queue {
     /// A queue over these documents.
-    pub fn new(documents: Documents, kept: KeptDocuments, fetcher: Fetcher) -> Self {
-        Self { documents, kept, fetcher }
+    pub fn new(documents: Documents, kept: KeptDocuments, library: Library, fetcher: Fetcher) -> Self {
+        Self { documents, kept, library, fetcher }
     }
 
     /// Fetches due documents, and new ones for the time of `wait`; begins none after `time`. Documents fetched before an
@@ -124,7 +131,9 @@ impl Queue {
 
     /// Fetches one document and stores it, or schedules the next attempt. Returns whether it was fetched.
     async fn fetch(&self, due: &DueDocument) -> Result<bool, StartError> {
-        match self.get(due).await {
+        // Before the fetch: what changes during it is read again.
+        let begun = clock::now()?.as_secs();
+        match self.get(due, begun).await {
             Ok(document) => self.documents.keep(due, document, clock::now()?.as_secs()).await?,
             Err(error) => {
                 tracing::info!(
@@ -135,6 +144,7 @@ impl Queue {
                 );
                 match error {
                     FetchError::Download(DownloadError::Unfetchable) => self.documents.give_up(due).await?,
+                    _ if due.since.is_some() && due.failures >= LAST_FAILURE => self.documents.give_up(due).await?,
                     _ => self.documents.retry(due, clock::now()?.as_secs() + pause(due.failures)).await?,
                 }
                 return Ok(false);
@@ -143,11 +153,21 @@ impl Queue {
         Ok(true)
     }
 
-    async fn get(&self, due: &DueDocument) -> Result<Metadata, FetchError> {
-        match self.kept.find(&due.uri).await.map_err(Box::new)? {
-            Some(document) => fetch::read(&document),
-            None => self.fetcher.fetch(&due.uri, due.failures).await,
+    async fn get(&self, due: &DueDocument, read_at: u64) -> Result<Metadata, FetchError> {
+        if let Some(document) = self.kept.find(&due.uri).await.map_err(Box::new)? {
+            return fetch::read(&document);
         }
+        if due.uri.starts_with("data:") {
+            return self.fetcher.fetch(&due.uri, due.failures).await;
+        }
+        let hash = Documents::uri_hash(&due.uri);
+        let read = self.library.find(&hash).await?;
+        if let Some(read) = read.filter(|read| due.since.is_none_or(|since| read.read_at >= since)) {
+            return Ok(read.document);
+        }
+        let read = ReadDocument { document: self.fetcher.fetch(&due.uri, due.failures).await?, read_at };
+        self.library.keep(&hash, &read).await?;
+        Ok(read.document)
     }
 }
 

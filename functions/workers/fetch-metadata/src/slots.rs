@@ -2,13 +2,19 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use shared::{model::Address, store::chain::DueDocument};
+use shared::{
+    model::Address,
+    store::chain::{DueDocument, host},
+};
 
 /// Documents fetched at once, of at most 256 KiB each.
 const AT_ONCE: usize = 96;
 
 /// Of one host, or of one collection.
 const OF_ONE_SOURCE: usize = 4;
+
+/// Of all that were read before: anybody may ask for that, and nobody's new document waits for it.
+const AGAIN: usize = 16;
 
 /// Documents of one source that wait for a place in memory.
 const MAX_WAITING: usize = 512;
@@ -18,6 +24,17 @@ const MAX_WAITING: usize = 512;
 enum Source {
     Host(String),
     Collection(Address),
+    Again,
+}
+
+impl Source {
+    /// How many places it has.
+    fn places(&self) -> usize {
+        match self {
+            Self::Host(_) | Self::Collection(_) => OF_ONE_SOURCE,
+            Self::Again => AGAIN,
+        }
+    }
 }
 
 /// What becomes of a document that is due.
@@ -111,7 +128,7 @@ impl Slots {
     }
 
     fn full(&self, due: &DueDocument) -> Option<Source> {
-        sources(due).into_iter().find(|source| self.taken.get(source).is_some_and(|taken| *taken >= OF_ONE_SOURCE))
+        sources(due).into_iter().find(|source| self.taken.get(source).is_some_and(|taken| *taken >= source.places()))
     }
 
     fn take(&mut self, due: &DueDocument) {
@@ -122,11 +139,11 @@ impl Slots {
     }
 }
 
-/// The collection, and the host of a web address: what has a content identifier comes from the gateways.
+/// The collection, the host of a web address, and whether it was read before.
 fn sources(due: &DueDocument) -> Vec<Source> {
-    let host = due.uri.strip_prefix("https://").and_then(|rest| rest.split(['/', '?', '#']).next());
-    let host = host.map(|host| Source::Host(host.to_ascii_lowercase()));
-    host.into_iter().chain([Source::Collection(due.collection)]).collect()
+    let host = host(&due.uri).map(Source::Host);
+    let again = due.since.map(|_| Source::Again);
+    host.into_iter().chain([Source::Collection(due.collection)]).chain(again).collect()
 }
 
 #[cfg(test)]
@@ -169,6 +186,20 @@ mod tests {
         assert_eq!(slots.admit(&both, 100), Admission::Known);
         assert!(slots.release(&host[0]).is_empty(), "its collection has no place");
         assert_eq!(slots.release(&same[0]), [both]);
+    }
+
+    #[test]
+    fn documents_that_are_read_again_leave_most_places_to_new_ones() {
+        let mut slots = Slots::default();
+        let again = |number| {
+            let mut due = due(&format!("ipfs://read/{number}"), number);
+            due.since = Some(1);
+            due
+        };
+        let answers: Vec<_> = (0..96).map(|number| slots.admit(&again(number), 100)).collect();
+        assert_eq!(answers.iter().filter(|answer| **answer == Admission::Fetch).count(), AGAIN);
+        assert_eq!(slots.admit(&due("ipfs://new", 1_000), 100), Admission::Fetch);
+        assert_eq!(slots.release(&again(0)), [again(16)]);
     }
 
     #[test]

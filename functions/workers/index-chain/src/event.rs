@@ -179,6 +179,10 @@ pub struct Purchase {
     pub quantity: Option<U256>,
     /// Contract whose sale price applies.
     pub seller: Address,
+    /// Wei that came with it, the protocol's fee among them.
+    pub value: U256,
+    /// The protocol's fee in wei; `None` where it isn't known.
+    pub fee: Option<U256>,
     /// Rewards that the contract took out of the price.
     pub taken: U256,
     /// Who sent the buyer, and the reward for it.

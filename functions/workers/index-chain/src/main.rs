@@ -34,7 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
-    let (outbox, followers) = (Outbox::new(ArtistTable::from_env(&aws)?), followers(&aws)?);
+    let (outbox, followers) = (Outbox::new(ArtistTable::from_env(&aws)?), followers(&aws).await?);
     let deliveries = Deliveries::new(outbox, followers.iter().map(Follower::chain_id));
     let (deliveries, followers) = (&deliveries, &Mutex::new(followers));
     trace::run(move |event: LambdaEvent<IndexRequest>| async move {
@@ -72,9 +72,9 @@ struct IndexedRange {
     seconds_left: Option<u64>,
 }
 
-fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
+async fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
     let (table, artists, urls) =
-        (ChainTable::from_env(aws)?, Artists::new(ArtistTable::from_env(aws)?), NodeUrls::from_env()?);
+        (ChainTable::from_env(aws)?, Artists::new(ArtistTable::from_env(aws)?), NodeUrls::from_env(aws).await?);
     let follower = |chain: &shared::chain::Chain| {
         let nodes = Node::paced(&urls, chain.id)?;
         Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))

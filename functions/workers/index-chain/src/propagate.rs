@@ -25,7 +25,9 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
         let is_of_rows = match change.change {
             // A chain's rows have nothing of a profile but the name.
             ArtistChange::Described => false,
-            ArtistChange::MomentHidden { chain: of, .. } => of == chain,
+            ArtistChange::MomentHidden { chain: of, .. } | ArtistChange::CollectionAccepted { chain: of, .. } => {
+                of == chain
+            }
             ArtistChange::Decided { subject } => subject.chain().is_none_or(|of| of == chain),
             _ => true,
         };
@@ -51,6 +53,18 @@ pub async fn run(
             work.remove_change(chain, change.id);
             return Ok(true);
         }
+        ArtistChange::CollectionAccepted { collection, .. } => {
+            index.follow_acceptance(work, collection).await?;
+            work.remove_change(chain, change.id);
+            return Ok(true);
+        }
+        ArtistChange::SenderAccepted => {
+            for wallet in wallets(artists, change.artist_id).await? {
+                work.relist(chain, TimelineSubject::AdministeredBy(wallet)).await?;
+            }
+            work.remove_change(chain, change.id);
+            return Ok(true);
+        }
         ArtistChange::Decided { subject } => {
             index.follow_decision(work, &subject).await?;
             work.remove_change(chain, change.id);
@@ -66,6 +80,9 @@ pub async fn run(
     if reached.is_none() {
         for wallet in &wallets {
             work.relist(chain, TimelineSubject::By(*wallet)).await?;
+        }
+        if let Some(wallet) = changed {
+            work.relist(chain, TimelineSubject::AdministeredBy(wallet)).await?;
         }
     }
     let names = artists.usernames(&Vec::from_iter(wallets.iter().copied())).await?;

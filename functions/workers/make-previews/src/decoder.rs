@@ -125,6 +125,7 @@ fn read(uri: &str, output: &[u8]) -> Option<Decoded> {
             forms: forms.iter().map(|(form, _)| *form).collect(),
             placeholder: header.placeholder,
             color: header.color,
+            fingerprint: header.fingerprint,
         },
         forms,
     })

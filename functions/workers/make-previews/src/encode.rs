@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use image::{DynamicImage, imageops::FilterType};
-use shared::model::Form;
+use shared::model::{Fingerprint, Form};
 
 use crate::raster::{Header, Raster, Refusal};
 
@@ -32,7 +32,8 @@ pub(crate) fn forms(raster: &Raster) -> Result<(Header, Vec<Vec<u8>>), Refusal> 
     }
     let (placeholder, color) = placeholder(&base);
     let (width, height) = raster.size;
-    Ok((Header { width, height, placeholder, color, forms: header }, files))
+    let fingerprint = fingerprint(&base);
+    Ok((Header { width, height, placeholder, color, fingerprint, forms: header }, files))
 }
 
 /// Never larger than the picture, with its own width where it is narrower than the widest.
@@ -83,9 +84,60 @@ fn placeholder(image: &DynamicImage) -> (String, Option<String>) {
     (BASE64_STANDARD.encode(hash), color)
 }
 
+/// A side of the squares that are compared.
+const SQUARES: u32 = 8;
+
+/// By how much neighbours differ that aren't the same but for noise, of 255.
+const NOISE: u8 = 3;
+
+/// Fewest neighbours that differ in a picture that can be told from others, of 128.
+const TELLING: usize = 40;
+
+/// Compares each of 8 × 8 squares with the one to its right and the one below.
+fn fingerprint(image: &DynamicImage) -> Option<Fingerprint> {
+    let squares = image.thumbnail_exact(SQUARES + 1, SQUARES + 1).to_luma8();
+    let level = |x, y| squares.get_pixel(x, y).0[0];
+    let (mut bits, mut telling) = (0, 0);
+    for y in 0..SQUARES {
+        for x in 0..SQUARES {
+            for neighbour in [level(x + 1, y), level(x, y + 1)] {
+                let own = level(x, y);
+                bits = bits << 1 | u128::from(own < neighbour);
+                telling += usize::from(own.abs_diff(neighbour) > NOISE);
+            }
+        }
+    }
+    (telling >= TELLING).then_some(Fingerprint(bits))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Waves that a seed chooses, of a size.
+    fn waves(seed: f32, (width, height): (u32, u32)) -> DynamicImage {
+        let level = |x: u32, y: u32, from: f32| {
+            let (x, y) = (x as f32 / width as f32, y as f32 / height as f32);
+            127.0 + 120.0 * ((x * (9.0 + seed) + from).sin() * (y * (7.0 + 2.0 * seed) - from).cos())
+        };
+        let pixel = |x, y| {
+            image::Rgba([0.0, 1.0, 2.0, 255.0].map(|from| if from > 9.0 { 255 } else { level(x, y, from) as u8 }))
+        };
+        DynamicImage::ImageRgba8(image::RgbaImage::from_fn(width, height, pixel))
+    }
+
+    #[test]
+    fn picture_is_known_in_another_size_and_quality_and_others_are_not() {
+        let one = fingerprint(&waves(1.0, (900, 700))).unwrap();
+        for changed in [waves(1.0, (450, 350)), waves(1.0, (900, 700)).brighten(12), waves(1.0, (900, 700)).blur(2.0)] {
+            assert!(one.resembles(fingerprint(&changed).unwrap()));
+        }
+        for seed in [2.0, 3.5, 5.0, 8.0] {
+            assert!(!one.resembles(fingerprint(&waves(seed, (900, 700))).unwrap()), "{seed}");
+        }
+        let plain = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(90, 90, image::Rgba([10, 20, 30, 255])));
+        assert_eq!(fingerprint(&plain), None);
+    }
 
     #[test]
     fn forms_are_never_larger_than_the_picture() {

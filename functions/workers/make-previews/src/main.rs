@@ -15,7 +15,7 @@ use shared::{
     config::{self, StartError},
     public_web::{Downloader, Gateways},
     store::{
-        artist::{ArtistTable, Artists, Media},
+        artist::{ArtistTable, Artists, Media, Moderation},
         chain::{ChainTable, PreviewQueue},
     },
     telemetry::{self, trace},
@@ -53,7 +53,8 @@ async fn work() -> Result<(), StartError> {
     let queue = Queue {
         documents: PreviewQueue::new(ChainTable::from_env(&aws)?),
         artists: Artists::new(artists.clone()),
-        media: Media::new(artists),
+        media: Media::new(artists.clone()),
+        moderation: Moderation::new(artists),
         bucket: Bucket::from_env(&aws)?,
         downloader: Downloader::new(gateways, "moments-previews/1.0", "image/*", DOWNLOAD)?,
         decoder: Decoder::new(env::current_exe()?),

@@ -8,15 +8,16 @@ use shared::{
     bucket::{Bucket, BucketError},
     clock,
     config::StartError,
-    model::{Cid, Measures, Picture, Previews, Reason},
+    model::{Cid, Measures, Picture, Previews, Reason, Subject},
     public_web::{DownloadError, DownloadLimit, Downloader},
     store::{
         StoreError,
-        artist::{Artists, KeptContent, Media, StoredContent},
+        artist::{Artists, KeptContent, Media, Moderation, RemovedPicture, Report, StoredContent},
         chain::{DuePreviews, PreviewOwner, PreviewQueue},
     },
     telemetry::{self, Metric},
 };
+use uuid::Uuid;
 
 use crate::{Decoded, Decoder, DecoderError};
 
@@ -40,6 +41,8 @@ pub struct Queue {
     pub artists: Artists,
     /// Files that are kept here.
     pub media: Media,
+    /// What the operator removed, and where what looks like it is reported.
+    pub moderation: Moderation,
     /// Their bytes, and where previews go.
     pub bucket: Bucket,
     /// For files that are kept elsewhere.
@@ -96,8 +99,10 @@ impl Queue {
             if due.is_empty() {
                 break;
             }
-            let endings: Vec<Ending> =
-                stream::iter(&due).map(|due| self.take(due, end)).buffer_unordered(AT_ONCE).try_collect().await?;
+            // Read for each batch: a run may take minutes, in which the operator removes what is published again.
+            let removed = self.moderation.removed_pictures().await?;
+            let endings = stream::iter(&due).map(|due| self.take(due, &removed, end)).buffer_unordered(AT_ONCE);
+            let endings: Vec<Ending> = endings.try_collect().await?;
             for ending in endings {
                 match ending {
                     Ending::Previewed => sum.previewed += 1,
@@ -112,7 +117,7 @@ impl Queue {
         Ok(sum)
     }
 
-    async fn take(&self, due: &DuePreviews, end: Instant) -> Result<Ending, StartError> {
+    async fn take(&self, due: &DuePreviews, removed: &[RemovedPicture], end: Instant) -> Result<Ending, StartError> {
         if Instant::now() >= end {
             return Ok(Ending::TakenByAnother);
         }
@@ -121,6 +126,7 @@ impl Queue {
         match self.look_at(&taken).await {
             Ok(previews) => {
                 let ending = if previews.picture.is_some() { Ending::Previewed } else { Ending::Plain };
+                self.report(previews.picture.as_ref(), removed).await?;
                 self.finish(&taken, previews).await?;
                 Ok(ending)
             }
@@ -135,6 +141,19 @@ impl Queue {
                 Ok(Ending::Failed)
             }
         }
+    }
+
+    /// Reports a file that looks like one that the operator removed: somebody decides, since looks deceive.
+    async fn report(&self, picture: Option<&Picture>, removed: &[RemovedPicture]) -> Result<(), StartError> {
+        let Some(file) = picture.and_then(|picture| Cid::in_uri(&picture.uri)) else { return Ok(()) };
+        let Some(looks) = picture.and_then(|picture| picture.fingerprint) else { return Ok(()) };
+        let Some(like) = removed.iter().find(|it| it.file != file && it.fingerprint.resembles(looks)) else {
+            return Ok(());
+        };
+        let (id, subject) = (Uuid::now_v7(), Subject::File(file));
+        let statement = format!("It looks like {}, which was removed.", Subject::File(like.file)).parse().ok();
+        let at = clock::now()?.as_secs();
+        Ok(self.moderation.report(&Report { id, subject, reason: like.reason, statement, email: None, at }).await?)
     }
 
     /// An artist's row comes first: a run that is killed between leaves the picture queued.
@@ -157,7 +176,7 @@ impl Queue {
         let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
         let hash = Picture::hash(&picture.uri);
         for (form, bytes) in forms {
-            self.bucket.put(&Picture::object(&hash, form.width), bytes).await?;
+            self.bucket.put(&Picture::object(&hash, form.width), Picture::MIME, bytes).await?;
         }
         if taken.content.uri == taken.picture {
             content.size = Some(file.len() as u64);
@@ -169,13 +188,13 @@ impl Queue {
     /// The content's size, if it is kept here.
     async fn size_of(&self, taken: &DuePreviews) -> Result<Measures, QueueError> {
         let kept = self.kept(&taken.content.uri).await?;
-        Ok(Measures { size: kept.map(|kept| kept.size), ..Measures::default() })
+        Ok(Measures { size: kept.map(|(_, kept)| kept.size), ..Measures::default() })
     }
 
-    async fn kept(&self, uri: &str) -> Result<Option<StoredContent>, QueueError> {
+    async fn kept(&self, uri: &str) -> Result<Option<(Cid, StoredContent)>, QueueError> {
         match Cid::in_uri(uri) {
             Some(cid) => match self.media.content(cid).await? {
-                Some(KeptContent::Stored(content)) => Ok(Some(content)),
+                Some(KeptContent::Stored(content)) => Ok(Some((cid, content))),
                 Some(KeptContent::Removed(reason)) => Err(QueueError::Removed(reason)),
                 None => Ok(None),
             },
@@ -185,11 +204,13 @@ impl Queue {
 
     /// A picture's bytes, from here or from elsewhere.
     async fn file(&self, uri: &str, failures: u32) -> Result<Vec<u8>, QueueError> {
-        let Some(kept) = self.kept(uri).await? else { return Ok(self.downloader.download(uri, failures).await?) };
+        let Some((cid, kept)) = self.kept(uri).await? else {
+            return Ok(self.downloader.download(uri, failures).await?);
+        };
         if kept.size > DOWNLOAD.bytes as u64 || !kept.mime.starts_with("image/") {
             return Err(DecoderError::Refused(format!("{}, {} bytes", kept.mime, kept.size)).into());
         }
-        let stream = self.bucket.read(&kept.object, 0, None).await?.ok_or(DownloadError::Unfetchable)?;
+        let stream = self.bucket.read(&cid.object(), 0, None).await?.ok_or(DownloadError::Unfetchable)?;
         Ok(stream.collect().await.map_err(BucketError::from)?.to_vec())
     }
 }

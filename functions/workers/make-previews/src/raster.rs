@@ -4,7 +4,7 @@ use std::io;
 
 use image::{DynamicImage, ImageError};
 use serde::{Deserialize, Serialize};
-use shared::model::Form;
+use shared::model::{Fingerprint, Form};
 
 /// What is known of a picture, followed in the output by its forms, of these lengths.
 #[derive(Debug, Serialize, Deserialize)]
@@ -13,6 +13,7 @@ pub(crate) struct Header {
     pub height: u32,
     pub placeholder: String,
     pub color: Option<String>,
+    pub fingerprint: Option<Fingerprint>,
     pub forms: Vec<(Form, usize)>,
 }
 

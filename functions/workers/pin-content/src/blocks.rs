@@ -7,7 +7,7 @@ use shared::{
     model::{Cid, Dag, LEAF},
     store::{
         StoreError,
-        artist::{Media, StoredBlock, StoredContent},
+        artist::{Media, StoredBlock},
     },
 };
 
@@ -33,8 +33,8 @@ pub enum BlocksError {
 
 /// Stores a file's blocks.
 pub async fn store(media: &Media, bucket: &Bucket, cid: Cid) -> Result<(), BlocksError> {
-    let StoredContent { object, .. } = media.stored(cid).await?.ok_or(BlocksError::Missing(cid))?;
-    let mut stream = bucket.read(&object, 0, None).await?.ok_or(BlocksError::Missing(cid))?;
+    media.stored(cid).await?.ok_or(BlocksError::Missing(cid))?;
+    let mut stream = bucket.read(&cid.object(), 0, None).await?.ok_or(BlocksError::Missing(cid))?;
     let (mut dag, mut blocks, mut offset) = (Dag::default(), BTreeMap::new(), 0);
     let mut leaf = Vec::with_capacity(LEAF);
     loop {
@@ -50,7 +50,7 @@ pub async fn store(media: &Media, bucket: &Bucket, cid: Cid) -> Result<(), Block
                     blocks.insert(cid, StoredBlock::Node { block: node.into() });
                 });
                 let size = leaf.len() as u64;
-                blocks.insert(found, StoredBlock::Leaf { object: object.clone(), offset, size });
+                blocks.insert(found, StoredBlock::Leaf { file: cid, offset, size });
                 offset += size;
                 leaf.clear();
             }

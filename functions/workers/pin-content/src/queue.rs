@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_secretsmanager::{Client as Secrets, config::Builder};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde::Serialize;
@@ -13,7 +12,8 @@ use shared::{
         StoreError,
         artist::{KeptContent, Media, PinJob, PinPause, Pins},
     },
-    telemetry::{self, Metric, trace::AwsCalls},
+    telemetry::{self, Metric},
+    vault::Vault,
 };
 use tokio::time::Instant;
 
@@ -49,7 +49,7 @@ pub struct Pinner {
     pins: Pins,
     media: Media,
     bucket: Bucket,
-    secrets: Secrets,
+    vault: Vault,
     client: Client,
 }
 
@@ -75,16 +75,10 @@ enum PinError {
     Row(#[from] StoreError),
 }
 
-/// The token's secret can't be read.
-#[derive(Debug, thiserror::Error)]
-#[error("the pinning service's token can't be read")]
-struct SecretError(#[source] Option<Box<aws_sdk_secretsmanager::Error>>);
-
 impl Pinner {
     /// Pins files of `bucket`.
     pub fn new(aws: &aws_config::SdkConfig, pins: Pins, media: Media, bucket: Bucket) -> Result<Self, reqwest::Error> {
-        let secrets = Secrets::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
-        Ok(Self { pins, media, bucket, secrets, client: service::client()? })
+        Ok(Self { pins, media, bucket, vault: Vault::new(aws), client: service::client()? })
     }
 
     /// Advances all files that are due at `now` (Unix seconds), or stops at an error of the service.
@@ -99,7 +93,7 @@ impl Pinner {
             return Ok(sum);
         }
         // Read by each run, so that a new token counts at once.
-        let token = self.token(&settings.secret).await?;
+        let token = self.vault.text(&settings.secret).await?;
         let service = PinningService::new(&self.client, &settings.endpoint, token, &settings.origins);
         let mut ended: Option<Option<Duration>> = None;
         while ended.is_none() && !due.is_empty() && started.elapsed() < RUN {
@@ -142,9 +136,9 @@ impl Pinner {
 
     /// Takes a file one step further. Returns its status; `None` if another run has it.
     async fn advance(&self, service: &PinningService<'_>, job: PinJob, now: u64) -> Result<Option<Status>, PinError> {
-        if let Some(KeptContent::Removed(_)) = self.media.content(job.cid).await? {
+        let Some(KeptContent::Stored(_)) = self.media.content(job.cid).await? else {
             return self.unpin(service, job, now).await;
-        }
+        };
         let Some(job) = self.cut(job, now).await? else { return Ok(None) };
         match ask(service, &job).await {
             Ok(found) => self.note_status(job, found, now).await,
@@ -158,7 +152,7 @@ impl Pinner {
         }
     }
 
-    /// Ends what was asked for a file that the operator removed.
+    /// Ends what was asked for a file that the operator removed, or its last holder deleted.
     async fn unpin(&self, service: &PinningService<'_>, job: PinJob, now: u64) -> Result<Option<Status>, PinError> {
         match service.remove(job.cid).await {
             Ok(()) => {
@@ -213,12 +207,6 @@ impl Pinner {
         let next = PinJob { request: None, looks: 0, failures: job.failures.saturating_add(1), ..job.clone() };
         self.pins.put_off(&job, next, now + growing(RETRIES, 3, job.failures)).await?;
         Ok(())
-    }
-
-    async fn token(&self, secret: &str) -> Result<String, SecretError> {
-        let answer = self.secrets.get_secret_value().secret_id(secret).send().await;
-        let answer = answer.map_err(|error| SecretError(Some(Box::new(error.into()))))?;
-        answer.secret_string.map(|token| token.trim().to_owned()).ok_or(SecretError(None))
     }
 }
 

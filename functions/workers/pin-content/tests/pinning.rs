@@ -1,7 +1,5 @@
 //! Pinning at a service that keeps the real interface, and its bad days.
 
-use std::fs;
-
 use local::{
     cloud::{self, Endpoints},
     database::LocalDatabase,
@@ -12,10 +10,9 @@ use local::{
 use pin_content::{Pinned, Pinner, Settings};
 use shared::{
     bucket::Bucket,
-    model::{ArtistId, Cid, Dag, LEAF},
-    store::artist::{ArtistTable, Media, Pins, StoredBlock, StoredContent},
+    model::{ArtistId, Cid, Dag, LEAF, UploadId},
+    store::artist::{ArtistTable, Media, Naming, Pins, Released, StoredBlock, StoredContent, UploadedFile},
 };
-use template::Template;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -41,7 +38,7 @@ impl World {
         let database = LocalDatabase::start().await?;
         let (url, process) = cloud::start(&paths, &paths.local(&format!("pinning-{name}"))).await?;
         let endpoints = Endpoints { aws: url.clone(), dynamodb: database.endpoint.clone() };
-        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let template = paths.template()?;
         for table in template.resources("AWS::DynamoDB::Table") {
             endpoints.create_table(table).await?;
         }
@@ -59,12 +56,8 @@ impl World {
 
     async fn keep(&self, content: &[u8]) -> TestResult<Cid> {
         let cid = Dag::cid_of(content);
-        let object = format!("uploads/{cid}");
-        self.bucket.put(&object, content.to_vec()).await?;
-        let size = content.len() as u64;
-        self.media
-            .add_content(ArtistId::random(), cid, &StoredContent { object, mime: "image/png".to_owned(), size })
-            .await?;
+        self.bucket.file_document(cid, "image/png", content.to_vec()).await?;
+        self.media.add_content(ArtistId::random(), cid, &stored("a test", content.len()), START).await?;
         Ok(cid)
     }
 
@@ -101,10 +94,10 @@ async fn files_are_pinned_once_and_their_blocks_are_stored() -> TestResult {
     }
 
     assert_eq!(world.media.block(small).await?, None, "it is its only block");
-    let (object, end) = (format!("uploads/{large}"), 2 * LEAF as u64);
+    let end = 2 * LEAF as u64;
     for (leaf, expected) in [
-        (&content[..LEAF], StoredBlock::Leaf { object: object.clone(), offset: LEAF as u64, size: LEAF as u64 }),
-        (b"the end", StoredBlock::Leaf { object, offset: end, size: 7 }),
+        (&content[..LEAF], StoredBlock::Leaf { file: large, offset: LEAF as u64, size: LEAF as u64 }),
+        (b"the end", StoredBlock::Leaf { file: large, offset: end, size: 7 }),
     ] {
         assert_eq!(world.media.block(Dag::cid_of(leaf)).await?, Some(expected));
     }
@@ -182,12 +175,67 @@ async fn new_token_is_used_at_once_and_failing_file_delays_no_other() -> TestRes
     // Its row is there, its bytes are gone.
     let content = vec![9; 2 * LEAF];
     let gone = world.keep(&content).await?;
-    world.bucket.delete(&format!("uploads/{gone}")).await?;
+    world.bucket.delete(&gone.object()).await?;
     assert_eq!(world.run(2 * MINUTE).await?, sums(0, 1, 1));
     assert_eq!(world.run(3 * MINUTE).await?, sums(1, 0, 1), "the other one is pinned");
     assert_eq!(world.service.pins_of(&cid), ["pinned"]);
     assert!(world.service.pins_of(&gone.to_string()).is_empty(), "nobody could fetch it");
-    world.bucket.put(&format!("uploads/{gone}"), content).await?;
+    world.bucket.file_document(gone, "image/png", content).await?;
     assert_eq!(world.run(60 * MINUTE).await?, sums(0, 1, 0), "it is tried again");
     Ok(())
+}
+
+#[tokio::test]
+async fn file_that_its_last_holder_deleted_is_unpinned() -> TestResult {
+    let world = World::open("deleted").await?;
+    let (content, artist, upload) = (b"a file that goes", ArtistId::random(), UploadId::next());
+    let cid = Dag::cid_of(content);
+    world.bucket.put(&upload.object(), "image/png", content.to_vec()).await?;
+    assert!(world.bucket.file(upload, cid, "image/png", content.len() as u64).await?);
+    let file = UploadedFile { upload, cid, content: stored("one", content.len()), at: START };
+    assert!(world.media.add_file(artist, &file).await?);
+    world.run(0).await?;
+    world.run(MINUTE).await?;
+    assert_eq!(world.run(2 * MINUTE).await?, sums(1, 0, 0));
+    let seen = world.media.states(&[cid]).await?.remove(&cid);
+    let named = Naming { document: Dag::cid_of(b"a document"), at: START };
+    assert!(world.media.note_naming(cid, named).await?);
+    assert_eq!(world.media.release(&file, seen.as_ref(), START).await?, Released::Changed, "it was named meanwhile");
+    let seen = world.media.states(&[cid]).await?.remove(&cid);
+    assert_eq!(world.media.release(&file, seen.as_ref(), START).await?, Released::Last);
+    assert!(!world.media.note_naming(cid, named).await?, "it is gone");
+    assert_eq!(world.media.release(&file, seen.as_ref(), START).await?, Released::Last, "a broken-off try goes on");
+    assert!(world.media.delete_file(artist, &file, Released::Last).await?);
+    assert_eq!(world.run(3 * MINUTE).await?, sums(0, 0, 0));
+    assert!(world.service.pins_of(&cid.to_string()).is_empty(), "it is unpinned");
+    assert_eq!(world.run(4 * MINUTE).await?, sums(0, 0, 0), "nothing is left");
+    Ok(())
+}
+
+#[tokio::test]
+async fn file_that_others_file_again_while_it_is_deleted_keeps_its_bytes() -> TestResult {
+    let world = World::open("refiled").await?;
+    let (content, [one, other]) = (b"a file of two", [ArtistId::random(), ArtistId::random()]);
+    let cid = Dag::cid_of(content);
+    let of =
+        |origin: &str, at| UploadedFile { upload: UploadId::next(), cid, content: stored(origin, content.len()), at };
+    let first = of("one", START);
+    assert!(world.media.add_file(one, &first).await?);
+    let seen = world.media.states(&[cid]).await?.remove(&cid);
+    assert_eq!(world.media.release(&first, seen.as_ref(), START).await?, Released::Last);
+    assert_eq!(world.media.content(cid).await?, None, "it isn't served any more");
+    assert!(!world.media.add_file(other, &of("other", START + MINUTE)).await?, "its bytes may still be deleted");
+    assert!(!world.media.share_file(other, &of("one", START + MINUTE)).await?, "and nobody comes to hold it");
+    let second = of("other", START + MINUTE + 1);
+    assert!(world.media.add_file(other, &second).await?, "the first request is over for sure");
+    assert!(!world.media.delete_file(one, &first, Released::Last).await?, "the content is another's");
+    let seen = world.media.states(&[cid]).await?.remove(&cid);
+    assert_eq!(world.media.release(&first, seen.as_ref(), START + 2 * MINUTE).await?, Released::Gone);
+    assert!(world.media.delete_file(one, &first, Released::Gone).await?);
+    assert_eq!(world.media.stored(cid).await?, Some(second.content));
+    Ok(())
+}
+
+fn stored(origin: &str, size: usize) -> StoredContent {
+    StoredContent { origin: origin.to_owned(), mime: "image/png".to_owned(), size: size as u64 }
 }

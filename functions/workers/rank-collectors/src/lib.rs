@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shared::{
     chain::{Chain, with_value},
-    model::{Address, ArtistChange, ArtistId, Payment, Period, Spending},
+    model::{Address, ArtistChange, ArtistId, ChainId, Payment, Period, Spending},
     store::{
         StoreError,
         artist::{ArtistTable, Artists, Outbox},
@@ -29,6 +29,8 @@ pub enum RankError {
 /// Ranks the collectors of all chains.
 pub struct Ranker {
     chains: Vec<Chain>,
+    /// Those whose payments count in the ranking of all.
+    valued: Vec<ChainId>,
     chain_table: ChainTable,
     leaderboards: Leaderboards,
     artists: Artists,
@@ -52,10 +54,11 @@ struct Change {
 }
 
 impl Ranker {
-    /// A ranker of these chains; test networks among them count only where there are no others.
+    /// A ranker of these chains; in the ranking of all, test networks among them count only where there are no others.
     pub fn new(chains: Vec<Chain>, chain_table: ChainTable, artist_table: ArtistTable) -> Self {
         Self {
-            chains: with_value(chains),
+            valued: with_value(&chains),
+            chains,
             leaderboards: Leaderboards::new(chain_table.clone()),
             artists: Artists::new(artist_table.clone()),
             outbox: Outbox::of_rankings(artist_table),
@@ -157,7 +160,7 @@ impl Ranker {
             if reaches(period, now, &payment) {
                 break;
             }
-            step.add(chain, &payment, &[], &[period]);
+            step.add(chain, &payment, &self.scopes(chain, &payment), &[], &[period]);
             *since += 1;
         }
         Ok(())
@@ -178,13 +181,25 @@ impl Ranker {
         }
         for payment in self.chain_table.final_payments(chain.id, cursor.next, room).await? {
             let entered: Vec<_> = Period::EVERY.into_iter().filter(|period| reaches(*period, now, &payment)).collect();
-            step.add(chain, &payment, &entered, &[]);
+            step.add(chain, &payment, &self.scopes(chain, &payment), &entered, &[]);
             cursor.next += 1;
             for period in Period::EVERY.into_iter().filter(|period| !entered.contains(period)) {
                 cursor.since.insert(period, cursor.next);
             }
         }
         Ok(())
+    }
+
+    /// The rankings that a payment counts in. A chain has one of its own where it isn't the only one.
+    fn scopes(&self, chain: &Chain, payment: &Payment) -> Vec<LeaderboardScope> {
+        let mut scopes = Vec::new();
+        if self.valued.contains(&chain.id) {
+            scopes.extend([LeaderboardScope::All, LeaderboardScope::CreatedBy(payment.moment_creator)]);
+        }
+        if self.chains.len() > 1 {
+            scopes.push(LeaderboardScope::On(chain.id));
+        }
+        scopes
     }
 
     /// Looks up the collector of each wallet.
@@ -200,10 +215,17 @@ impl Ranker {
 }
 
 impl Step {
-    fn add(&mut self, chain: &Chain, payment: &Payment, entered: &[Period], left: &[Period]) {
+    fn add(
+        &mut self,
+        chain: &Chain,
+        payment: &Payment,
+        scopes: &[LeaderboardScope],
+        entered: &[Period],
+        left: &[Period],
+    ) {
         let spending = spending(chain, payment);
-        for scope in [LeaderboardScope::All, LeaderboardScope::CreatedBy(payment.moment_creator)] {
-            let change = self.changes.entry((scope, payment.buyer)).or_default();
+        for scope in scopes {
+            let change = self.changes.entry((*scope, payment.buyer)).or_default();
             for (periods, tally) in [(entered, &mut change.entered), (left, &mut change.left)] {
                 for period in periods {
                     let sum = tally.entry(*period).or_default();
@@ -225,7 +247,7 @@ fn spending(chain: &Chain, payment: &Payment) -> Spending {
     let zero = Spending { collected_count: 1, ..Spending::default() };
     match payment.currency {
         Address::ZERO => Spending { eth_spent: payment.paid, ..zero },
-        currency if currency == chain.addresses.usdc.into() => Spending { usdc_spent: payment.paid, ..zero },
+        currency if chain.addresses.is_usdc(currency.into()) => Spending { usdc_spent: payment.paid, ..zero },
         _ => zero,
     }
 }

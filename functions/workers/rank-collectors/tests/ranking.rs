@@ -3,7 +3,6 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    fs,
 };
 
 use alloy::primitives::{B256, U256};
@@ -24,7 +23,6 @@ use shared::{
         engine::{BlockId, Direction, Journal, RankKey, RankedSet, RankedSets, UnitOfWork},
     },
 };
-use template::Template;
 use tests::{DatabaseProxy, history::Dice};
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -172,8 +170,7 @@ impl Ledger {
 async fn tables() -> TestResult<(LocalDatabase, Endpoints)> {
     let database = LocalDatabase::start().await?;
     let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
-    let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?;
-    for table in template.parse::<Template>()?.resources("AWS::DynamoDB::Table") {
+    for table in Paths::of_checkout().template()?.resources("AWS::DynamoDB::Table") {
         endpoints.create_table(table).await?;
     }
     Ok((database, endpoints))
@@ -415,6 +412,45 @@ fn pages_of_a_large_set_equal_those_of_a_sorted_list() -> TestResult {
                 assert!(numbers(newest.rows).eq(expected), "{set:?} {offset} {limit} since {since}");
                 assert_eq!(newest.total, (MEMBERS - since) as u64);
             }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn test_network_is_ranked_apart_from_chains_whose_money_has_a_value() -> TestResult {
+    block_on(async {
+        let mut ledger = Ledger::open().await?;
+        let paid = Paid { wallet: 0, creator: 0, currency: 0, amount: 5, after: 1 };
+        ledger.pay(&paid, true).await?;
+        let chains: Chains = format!(r#"[{{"id": {CHAIN}}}, {{"id": 84532}}]"#).parse()?;
+        let test_network = chains.get(ChainId(84_532))?.clone();
+        let mut work = UnitOfWork::new(ledger.chain_table.clone());
+        let mut journal = Journal::new(ledger.chain_table.clone(), test_network.id);
+        journal.open(&mut work).await?;
+        let free_money = Paid { wallet: 1, amount: 1_000, ..paid };
+        let payment = Payment {
+            id: EventId::new(test_network.id, B256::ZERO, 0),
+            chain_id: test_network.id,
+            ..free_money.row(&test_network, 0, START)
+        };
+        work.add_payment(&payment).await?;
+        journal.commit(&mut work, 0, BlockId { number: 0, hash: B256::ZERO }, Some(0)).await?;
+
+        let (chain_table, artist_table) = (ledger.chain_table.clone(), ledger.artist_table.clone());
+        let both = chains.iter().cloned().collect();
+        run(&mut Ranker::new(both, chain_table.clone(), artist_table), START + 10).await?;
+        let leaderboards = Leaderboards::new(chain_table);
+        for (scope, expected) in [
+            (LeaderboardScope::All, 0),
+            (LeaderboardScope::CreatedBy(creator(0)), 0),
+            (LeaderboardScope::On(CHAIN), 0),
+            (LeaderboardScope::On(test_network.id), 1),
+        ] {
+            let ranking = Leaderboard { scope, period: Period::All, by: RankedBy::EthSpent };
+            let listed = all_pages(&leaderboards, ranking, SortOrder::Descending).await?;
+            let listed: Vec<_> = listed.iter().map(|one| one.wallet).collect();
+            assert_eq!(listed, [wallet(expected)], "{scope}");
         }
         Ok(())
     })

@@ -30,6 +30,8 @@ pub(crate) struct Assignment {
     held: HashSet<TransactionId>,
     /// Transactions that are over.
     skipped: HashSet<TransactionId>,
+    /// The newest block, if one is waited for.
+    head: u64,
 }
 
 impl Assignment {
@@ -65,23 +67,30 @@ impl Assignment {
         self.held.extend(suspicions.recent());
     }
 
+    /// Notes the newest block.
+    pub(crate) fn reach(&mut self, head: u64) {
+        self.head = head;
+    }
+
     /// Whether a transaction is in a block that may be dropped.
     pub(crate) fn is_unsettled(&self, id: TransactionId) -> bool {
         self.unsettled.contains(&id)
     }
 
     /// The transactions that a lane may take, in the queue's order. A transaction that can't go now keeps back its
-    /// artist's later ones, and those with the same key if that keeps its order.
+    /// artist's later ones, and those with the same key if that keeps its order, or if it waits for a block.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {
         let (under_way, mut kept) = in_flight(lanes);
-        let mut kept_keys = HashSet::new();
+        let is_early = |queued: &&Queued| queued.not_before.is_some_and(|block| self.head < block);
+        let mut kept_keys: HashSet<_> =
+            queue.iter().filter(is_early).filter_map(|early| early.concurrency_key).collect();
         let may_go = |queued: &&Queued| {
             let Queued { artist_id, transaction_id, concurrency_key, .. } = queued;
             if under_way.contains(transaction_id) || self.skipped.contains(transaction_id) {
                 return false;
             }
             let ordered = concurrency_key.filter(|key| key.keeps_order());
-            if kept.contains(artist_id) || ordered.is_some_and(|key| kept_keys.contains(&key)) {
+            if kept.contains(artist_id) || concurrency_key.is_some_and(|key| kept_keys.contains(&key)) {
                 kept.insert(*artist_id);
                 kept_keys.extend(ordered);
                 return false;
@@ -89,7 +98,7 @@ impl Assignment {
             let own = || self.artists.get(artist_id);
             let bond = own().or_else(|| self.keys.get(concurrency_key.as_ref()?));
             let is_held = self.unsettled.contains(transaction_id) || self.held.contains(transaction_id);
-            if is_held || bond.is_some_and(|(_, bound)| *bound != lane) {
+            if is_early(queued) || is_held || bond.is_some_and(|(_, bound)| *bound != lane) {
                 kept.insert(*artist_id);
                 kept_keys.extend(ordered);
                 return false;

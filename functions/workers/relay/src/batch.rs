@@ -17,8 +17,12 @@ pub(crate) struct Tracked {
     pub(crate) batch: Batch,
     /// When its bytes were last sent by this process.
     pub(crate) sent_at: Option<Instant>,
+    /// When all nodes were last asked for its receipt.
+    pub(crate) sought_at: Instant,
     /// Since when nodes refuse it, or its nonce looks used by another program.
     pub(crate) suspect_since: Option<Instant>,
+    /// Since when no node has a receipt of it, after it was in a block.
+    pub(crate) missing_since: Option<Instant>,
     /// Whether a node is known to have its newest version.
     pub(crate) is_accepted: bool,
     /// The newest block when its newest version was first found to be the next that the chain can take.
@@ -44,7 +48,9 @@ impl Tracked {
         Self {
             batch,
             sent_at: None,
+            sought_at: Instant::now(),
             suspect_since: None,
+            missing_since: None,
             is_accepted: false,
             lowest_since: None,
             replaced_at: None,

@@ -6,11 +6,12 @@ use shared::{
         Chain,
         contracts::safe::Safe,
         node::{Node, NodeError},
+        protocol::provenance::Provenance,
         transaction::Policy,
         wallet::{LaneSigners, OperatorAccount},
     },
     clock, model,
-    store::artist::{Batch, Lease, Transaction, Transactions},
+    store::artist::{Artists, Batch, Lease, PayoutAddresses, Transaction, Transactions},
 };
 
 use crate::error::RelayError;
@@ -20,6 +21,9 @@ pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// See [`ChainRelay::affinity`].
 pub(crate) const AFFINITY: Duration = Duration::from_secs(15);
+
+/// See [`ChainRelay::proof_patience`].
+pub(crate) const PROOF_PATIENCE: Duration = Duration::from_secs(60);
 
 /// See [`ChainRelay::window`].
 pub(crate) const WINDOW: usize = 4_000;
@@ -41,10 +45,18 @@ pub struct ChainRelay {
     pub operator: OperatorAccount,
     /// Queue, batches and outcomes.
     pub transactions: Transactions,
+    /// Which wallets are an artist's own.
+    pub artists: Artists,
+    /// Where artists' money may go.
+    pub payouts: PayoutAddresses,
+    /// Which collections a known factory made.
+    pub provenance: Provenance,
     /// This process, among others that may lead.
     pub holder: String,
     /// How long artists wait for their lane when it can't go on, before other lanes serve them.
     pub affinity: Duration,
+    /// How long nodes may fail to show who used a batch's nonce, before an operator is told.
+    pub proof_patience: Duration,
     /// Transactions of the queue that are read at first; more while none of them can go.
     pub window: usize,
 }

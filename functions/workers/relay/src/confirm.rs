@@ -1,5 +1,7 @@
 //! Batches in blocks that aren't final: is the block still the chain's?
 
+use std::time::Instant;
+
 use shared::{
     chain::{Chain, node::Receipt},
     store::artist::BatchStatus,
@@ -31,6 +33,8 @@ struct State {
 enum Inclusion {
     SameBlock,
     OtherBlock,
+    /// Not found lately: nodes that lack it at the same moment.
+    Unseen,
     Nowhere,
 }
 
@@ -73,9 +77,9 @@ fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -
         Inclusion::SameBlock if is_due => Step::Confirm,
         Inclusion::SameBlock => Step::Wait,
         Inclusion::OtherBlock => Step::Conclude,
-        // A node that lags.
-        Inclusion::Nowhere if !is_final && !is_lost => Step::Wait,
-        Inclusion::Nowhere => Step::Reopen,
+        Inclusion::Unseen | Inclusion::Nowhere if is_lost => Step::Reopen,
+        Inclusion::Nowhere if is_final => Step::Reopen,
+        Inclusion::Unseen | Inclusion::Nowhere => Step::Wait,
     }
 }
 
@@ -151,14 +155,14 @@ fn is_dropped(tracked: &Tracked, on_chain: u64) -> bool {
     on_chain <= tracked.nonce()
 }
 
-fn inclusion(tracked: &Tracked, receipt: Option<&Receipt>) -> Inclusion {
-    match receipt {
-        None => Inclusion::Nowhere,
-        Some(receipt) if receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash) => {
-            Inclusion::SameBlock
-        }
-        Some(_) => Inclusion::OtherBlock,
-    }
+fn inclusion(tracked: &mut Tracked, receipt: Option<&Receipt>) -> Inclusion {
+    let Some(receipt) = receipt else {
+        let is_long = tracked.missing_since.get_or_insert_with(Instant::now).elapsed() >= REFUSAL_GRACE;
+        return if is_long { Inclusion::Nowhere } else { Inclusion::Unseen };
+    };
+    tracked.missing_since = None;
+    let is_same = receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash);
+    if is_same { Inclusion::SameBlock } else { Inclusion::OtherBlock }
 }
 
 #[cfg(test)]
@@ -188,6 +192,13 @@ mod tests {
         assert_eq!(next_step(State { is_due: true, ..MINED }, Inclusion::Nowhere), Step::Wait);
         assert_eq!(next_step(State { is_lost: true, ..MINED }, Inclusion::Nowhere), Step::Reopen);
         assert_eq!(next_step(State { is_final: true, ..MINED }, Inclusion::Nowhere), Step::Reopen);
+    }
+
+    #[test]
+    fn final_batch_that_no_node_has_lately_waits() {
+        let finality = State { is_final: true, ..MINED };
+        assert_eq!(next_step(finality, Inclusion::Unseen), Step::Wait);
+        assert_eq!(next_step(State { is_lost: true, ..finality }, Inclusion::Unseen), Step::Reopen);
     }
 
     #[test]

@@ -131,7 +131,7 @@ mod tests {
         prelude::{any, prop_assert, proptest},
     };
     use shared::{
-        model::{ChainId, Creation, MomentEdit, MomentUpdate, Plan, SaleEdit, TransactionStatus},
+        model::{ChainId, Creation, MomentEdit, MomentUpdate, Plan, SaleEdit, TransactionStatus, WriteKind},
         store::artist::{Charge, Pool},
     };
 
@@ -159,6 +159,7 @@ mod tests {
             account: COLLECTION.into(),
             is_deployed: true,
             plan,
+            kind: WriteKind::Plain,
             gas: 100_000,
             creation: Creation::Nothing,
             status: TransactionStatus::Queued,
@@ -167,6 +168,7 @@ mod tests {
             attempts: 0,
             attempts_wei: 0,
             last_attempt: None,
+            last_attempt_wei: 0,
             batch: None,
             hashes: Vec::new(),
             mined: None,
@@ -181,12 +183,14 @@ mod tests {
 
     fn queued(row: &Transaction) -> Queued {
         Queued {
+            kind: row.kind,
             place: String::new(),
             artist_id: row.artist_id,
             transaction_id: row.id,
             concurrency_key: row.plan.concurrency_key(),
             valid_until: None,
             max_batch_len: None,
+            not_before: None,
         }
     }
 

@@ -148,6 +148,20 @@ impl<'a> Lane<'a> {
         self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await.map(drop)
     }
 
+    /// Opens a transfer to another lane. One KMS call, one write.
+    pub(crate) async fn pay(
+        &mut self,
+        leadership: Leadership<'_>,
+        to: Address,
+        amount: U256,
+        fees: Fees,
+    ) -> Result<(), RelayError> {
+        let (chain, lane) = (leadership.chain.id, self.address);
+        tracing::warn!(chain.id = chain.0, %lane, %amount, "lane {lane} pays lane {to} of chain {chain} {amount} wei");
+        let transfer = TxEip1559 { value: amount, ..noop(chain, to.into(), self.next_nonce, fees) };
+        self.open_batch(leadership, transfer, Vec::new(), true).await.map(drop)
+    }
+
     /// Signs a batch, claims its transactions and stores it, in this order, and doesn't send it: another process can send
     /// stored bytes again.
     async fn open_batch(
@@ -259,10 +273,29 @@ impl<'a> Lane<'a> {
         (self.failures, self.backoff_until) = (0, None);
     }
 
+    /// Wei that its open batches may cost beyond what it has.
+    pub(crate) fn owes(&self) -> U256 {
+        self.reserved().saturating_sub(self.balance)
+    }
+
+    /// Whether it hasn't been able to pay for its open batches for so long.
+    pub(crate) fn is_broke(&self, patience: Duration) -> bool {
+        let is_unable = self.unable_since.is_some_and(|since| since.elapsed() >= patience);
+        is_unable && self.can_act() && !self.owes().is_zero()
+    }
+
+    /// Starts its wait anew: another lane has paid.
+    pub(crate) fn expect_money(&mut self) {
+        self.unable_since = Some(Instant::now());
+    }
+
+    fn reserved(&self) -> U256 {
+        self.open.iter().fold(U256::ZERO, |sum, tracked| sum + max_cost(&tracked.batch))
+    }
+
     /// Wei that the lane can still spend if all open batches cost what they may.
     pub(crate) fn spendable(&self) -> U256 {
-        let reserved = self.open.iter().fold(U256::ZERO, |sum, tracked| sum + max_cost(&tracked.batch));
-        self.balance.saturating_sub(reserved)
+        self.balance.saturating_sub(self.reserved())
     }
 
     /// Nonce of the newest batch with this key in a block that isn't final.

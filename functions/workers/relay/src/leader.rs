@@ -8,10 +8,10 @@ use futures::future::try_join_all;
 use shared::{
     chain::{
         node::NodeFault,
-        transaction::{Packed, pack, refusal},
+        transaction::{Packed, data_fee, pack, refusal},
     },
     model::{Address, Fees},
-    store::artist::Queued,
+    store::artist::{Queued, Requeue},
     telemetry,
 };
 
@@ -45,6 +45,12 @@ const MAX_GROWTH: usize = 16;
 /// Most transactions that end unsent in one turn: each takes its place in the log of events.
 const EXPIRED_AT_ONCE: usize = 50;
 
+/// Longer than a chain's blocks are apart.
+const QUIET: Duration = Duration::from_secs(13);
+
+/// How many times longer than its artists a lane without money waits before another one pays it.
+const REFILL_AFTER: u32 = 4;
+
 /// How long after a batch another one that isn't full waits for more transactions.
 const GATHERING: Duration = Duration::from_secs(1);
 
@@ -58,6 +64,8 @@ pub(crate) struct Leader<'a> {
     refreshed_at: Option<Instant>,
     measured_at: Option<Instant>,
     sent_at: Option<Instant>,
+    /// The newest block that was seen, and when.
+    head: (u64, Instant),
     /// Longest part of the queue that is read, the transactions in open batches included.
     window: usize,
 }
@@ -96,6 +104,7 @@ impl<'a> Leader<'a> {
             refreshed_at: None,
             measured_at: None,
             sent_at: None,
+            head: (0, Instant::now()),
             window: leadership.window,
         };
         leader.refresh().await?;
@@ -118,6 +127,7 @@ impl<'a> Leader<'a> {
             }
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
+            self.refill().await.or_else(retry_if_node)?;
             let mut queue = self.leadership.transactions.queued(self.leadership.chain.id, self.window).await?;
             self.expire(&mut queue).await?;
             let has_sent = self.send(&queue).await.or_else(retry_if_node)?;
@@ -187,6 +197,21 @@ impl<'a> Leader<'a> {
         Ok(())
     }
 
+    /// Lets the richest lane pay a lane that hasn't been able to pay for its open batches for a while: their transactions
+    /// wait for it, and so do their artists. Never more than half of what the richest one has.
+    async fn refill(&mut self) -> Result<(), RelayError> {
+        let (leadership, patience) = (self.leadership, self.leadership.affinity * REFILL_AFTER);
+        let Some(poor) = self.lanes.iter().position(|lane| lane.is_broke(patience)) else { return Ok(()) };
+        let fees = self.market.fees(&leadership.node).await?.quote(leadership.chain.spending.max_fee_per_gas);
+        let (to, amount) = (self.lanes[poor].address, self.lanes[poor].owes() * U256::from(2));
+        let richest = self.lanes.iter_mut().filter(|lane| lane.is_free()).max_by_key(|lane| lane.spendable());
+        let Some(richest) = richest.filter(|lane| lane.spendable() >= amount * U256::from(2)) else { return Ok(()) };
+        richest.pay(leadership, to, amount, fees).await?;
+        self.report.signatures += 1;
+        self.lanes[poor].expect_money();
+        Ok(())
+    }
+
     /// Ends what wasn't sent before its time, and leaves it out of the queue: no lane, node or fee can keep it there. A
     /// block that has it may still be dropped or come back until it is settled. Two reads and a write each, for as many
     /// as a turn has time for.
@@ -220,6 +245,10 @@ impl<'a> Leader<'a> {
         let max_fee = self.leadership.chain.spending.max_fee_per_gas;
         self.lanes.iter_mut().for_each(Lane::note_ability);
         let mut assignment = Assignment::of(&self.lanes, self.leadership.relay);
+        if queue.iter().any(|queued| queued.not_before.is_some()) {
+            let block = self.market.fees(&self.leadership.node).await?.block;
+            assignment.reach(self.reached(block));
+        }
         let (mut has_sent, mut passed) = (false, HashSet::new());
         while let Some(lane) = self.free_lane(&passed) {
             assignment.hold(&self.packer.suspicions);
@@ -256,6 +285,14 @@ impl<'a> Leader<'a> {
         Ok(has_sent)
     }
 
+    /// The block that the chain has reached, for those that wait for one. Nobody comes first where no blocks come.
+    fn reached(&mut self, block: u64) -> u64 {
+        if block > self.head.0 {
+            self.head = (block, Instant::now());
+        }
+        if self.head.1.elapsed() < QUIET { self.head.0 } else { u64::MAX }
+    }
+
     /// Reads on past transactions that can't go, so that they don't keep the others from being seen.
     fn look_further(&mut self, read: usize, has_sent: bool) {
         let window = self.leadership.window;
@@ -276,7 +313,10 @@ impl<'a> Leader<'a> {
     async fn dispatch(&mut self, lane: usize, draft: Draft, fees: Fees) -> Result<Dispatched, RelayError> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
-        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
+        let data_fee = data_fee(&leadership.node, &leadership.chain, packed.data.len()).await?;
+        // Open batches owe theirs, too.
+        let data_fees = data_fee * U256::from(1 + self.lanes[lane].open.len());
+        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas) + data_fees;
         if self.lanes[lane].spendable() < cost {
             let chain = leadership.chain.id;
             tracing::warn!(
@@ -362,7 +402,8 @@ impl<'a> Leader<'a> {
                 let ending = failed("The account can't be used: the service doesn't control it any more");
                 self.report.ended += usize::from(relay.transactions.give_up(lease, &row, &ending, now).await?);
             } else {
-                relay.transactions.requeue(&row, Some(max_batch_len), None, now).await?;
+                let halved = Requeue { max_batch_len: Some(max_batch_len), ..Requeue::default() };
+                relay.transactions.requeue(&row, halved, now).await?;
             }
         }
         Ok(())

@@ -28,11 +28,15 @@ use shared::{
     chain::{
         Chain, Chains,
         node::{Node, NodeUrls},
+        protocol::provenance::Provenance,
         transaction::Policy,
         wallet::{LaneSigners, OperatorAccount},
     },
     config::{self, StartError},
-    store::artist::{ArtistTable, Transactions},
+    store::{
+        artist::{ArtistTable, Artists, PayoutAddresses, Transactions},
+        chain::ChainTable,
+    },
     telemetry,
 };
 use uuid::Uuid;
@@ -45,12 +49,16 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `OPERATOR_SAFE`, `OPERATOR_LANES`, `OPERATOR_LANE_KEYS` and the limits
-    /// of [`Policy`].
+    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `OPERATOR_SAFE`, `OPERATOR_LANES`, `OPERATOR_LANE_KEYS`
+    /// and the limits of [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (signers, policy, urls) = (LaneSigners::from_env(&aws)?, Policy::from_env()?, NodeUrls::from_env()?);
-        let (transactions, operator) = (Transactions::new(ArtistTable::from_env(&aws)?), OperatorAccount::from_env()?);
+        let (signers, policy, urls) =
+            (LaneSigners::from_env(&aws)?, Policy::from_env()?, NodeUrls::from_env(&aws).await?);
+        let (artists, operator) = (ArtistTable::from_env(&aws)?, OperatorAccount::from_env()?);
+        let (transactions, payouts) = (Transactions::new(artists.clone()), PayoutAddresses::new(artists.clone()));
+        let provenance = Provenance::new(ChainTable::from_env(&aws)?, artists.clone());
+        let artists = Artists::new(artists);
         let holder = Uuid::new_v4().to_string();
         let relay = |chain: &Chain| {
             Ok::<_, StartError>(ChainRelay {
@@ -60,8 +68,12 @@ impl Relay {
                 policy: policy.clone(),
                 operator,
                 transactions: transactions.clone(),
+                artists: artists.clone(),
+                payouts: payouts.clone(),
+                provenance: provenance.clone(),
                 holder: holder.clone(),
                 affinity: chain::AFFINITY,
+                proof_patience: chain::PROOF_PATIENCE,
                 window: chain::WINDOW,
             })
         };

@@ -14,7 +14,7 @@ use shared::{
         transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
     model::{Event, TransactionStatus},
-    store::artist::{Batch, Ending, Member, MinedIn, Transaction},
+    store::artist::{Batch, Ending, Member, MinedIn, Requeue, Transaction},
     telemetry,
 };
 
@@ -29,6 +29,9 @@ const OVERHEAD_BYTES: u64 = 500;
 
 /// Most attempts: halving the largest batch down to one takes seven, and others' tokens may come in between.
 const MAX_ATTEMPTS: u32 = 20;
+
+/// Most doublings of the pause after somebody else's token came first.
+const MAX_DOUBLINGS: u32 = 6;
 
 /// Seconds for which nodes are asked again why a transaction failed.
 const REASON_PATIENCE: u64 = 30;
@@ -52,6 +55,8 @@ struct Retry {
     max_batch_len: Option<usize>,
     /// Share of this batch's cost.
     wei: u64,
+    /// The block in which somebody else's token came first.
+    overtaken_in: Option<u64>,
 }
 
 /// Outcomes that are stored.
@@ -88,7 +93,7 @@ pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclus
 async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
         0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
-        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
     store(relay, batch, batch.members.iter().map(verdict).map(Some).collect()).await
 }
@@ -119,13 +124,6 @@ async fn store_one(
     verdict: Verdict,
     now: u64,
 ) -> Result<(bool, Option<Event>), RelayError> {
-    let verdict = match verdict {
-        // An earlier run charged this batch.
-        Verdict::Requeue(retry) if row.last_attempt == Some(batch.slot.into()) => {
-            Verdict::Requeue(Retry { wei: 0, ..retry })
-        }
-        verdict => verdict,
-    };
     let was_over = row.status.is_final();
     if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
         // A later batch decided it.
@@ -137,12 +135,16 @@ async fn store_one(
         Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
             Ending { wei, ..failed("It was tried often and never got through: try again") }
         }
-        Verdict::Requeue(Retry { wei, .. }) if row.attempts_wei.saturating_add(wei) > row.charge.wei => {
+        Verdict::Requeue(Retry { wei, .. }) if row.cost_with(batch.slot.into(), wei) > row.charge.wei => {
             Ending { wei, ..failed("Its attempts cost what was reserved for it, and none got through: try again") }
         }
-        Verdict::Requeue(Retry { max_batch_len, wei }) => {
-            let attempt = Some((batch.slot.into(), wei));
-            relay.transactions.requeue(row, max_batch_len, attempt, now).await?;
+        Verdict::Requeue(Retry { max_batch_len, wei, overtaken_in }) => {
+            let batch = batch.slot.into();
+            // Whoever creates a token in each block makes no more than a few tries fail.
+            let pause = 1 << row.attempts_before(batch).min(MAX_DOUBLINGS);
+            let not_before = overtaken_in.map(|block| block.saturating_add(pause));
+            let requeue = Requeue { max_batch_len, not_before, attempt: Some((batch, wei)) };
+            relay.transactions.requeue(row, requeue, now).await?;
             return Ok((false, None));
         }
     };
@@ -162,15 +164,15 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
     let operations = operations.ok_or(RelayError::Bytes(receipt.transaction_hash))?;
     let executions = attribute(receipt.logs(), &operations);
     let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
-    let all: u64 = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
-    let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
-    let cost = |member: &Member, index: usize| {
-        let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
-        let l1_fee = share(receipt.l1_fee(), size(&operations[index]), all_bytes);
-        (mined_in(receipt, gas_used), wei(gas_used, receipt).saturating_add(l1_fee))
-    };
-    let clear = |(member, index): (&Member, usize)| {
-        let (mined, wei) = cost(member, index);
+    let weights = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index]));
+    let weights: Vec<_> = weights.collect();
+    let gas = shares(receipt.gas_used.into(), &weights);
+    let l1_fees = shares(receipt.l1_fee(), &own(batch).map(|index| size(&operations[index])).collect::<Vec<_>>());
+    let fees =
+        shares(receipt.operator_fee(), &weights).into_iter().zip(l1_fees).map(|(one, other)| one.saturating_add(other));
+    let costs = gas.into_iter().zip(fees).map(|(gas, fees)| (mined_in(receipt, gas), wei(gas, fees, receipt)));
+    let members = || batch.members.iter().zip(own(batch)).zip(costs.clone());
+    let clear = |((member, index), (mined, wei)): ((&Member, usize), (MinedIn, u64))| {
         match &executions[index] {
             Execution::Executed { succeeded: true, logs, .. } => {
                 let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
@@ -187,24 +189,27 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
             }
             Execution::Executed { succeeded: false, .. } => None,
             // Its account wasn't there: the deployment before it failed.
-            Execution::Absent => Some(Verdict::Requeue(Retry { max_batch_len: Some(1), wei })),
+            Execution::Absent => Some(Verdict::Requeue(Retry { max_batch_len: Some(1), wei, overtaken_in: None })),
         }
     };
-    let mut conclusion = store(relay, batch, batch.members.iter().zip(own(batch)).map(clear).collect()).await?;
+    // Known before anybody is told of them.
+    relay.provenance.note(&relay.chain, receipt.logs()).await?;
+    let mut conclusion = store(relay, batch, members().map(clear).collect()).await?;
     let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
     if !own(batch).any(|index| has_failed(&index)) {
         return Ok(conclusion);
     }
     let mut words = reasons_in_time(relay, batch, receipt, &operations, &executions).await?;
-    let unclear = |(member, index): (&Member, usize)| {
-        let (mined, wei) = cost(member, index);
+    let unclear = |((_, index), (mined, wei)): ((&Member, usize), (MinedIn, u64))| {
         let failure = has_failed(&index).then(|| words.remove(&index).unwrap_or_else(unexplained))?;
         Some(match failure {
-            Failure { is_overtaken: true, .. } => Verdict::Requeue(Retry { max_batch_len: None, wei }),
+            Failure { is_overtaken: true, .. } => {
+                Verdict::Requeue(Retry { max_batch_len: None, wei, overtaken_in: Some(mined.block) })
+            }
             Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
         })
     };
-    let rest = store(relay, batch, batch.members.iter().zip(own(batch)).map(unclear).collect()).await?;
+    let rest = store(relay, batch, members().map(unclear).collect()).await?;
     conclusion.events.extend(rest.events);
     conclusion.ended += rest.ended;
     Ok(conclusion)
@@ -304,7 +309,8 @@ async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -
 fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<Verdict>> {
     let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.transaction_hash);
     tracing::error!(chain.id = chain.0, %lane, tx.hash = %hash, "batch {hash} of chain {chain} reverted as a whole");
-    let wei = wei(receipt.gas_used, receipt).saturating_add(share(receipt.l1_fee(), 1, 1));
+    let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee()));
+    let wei = wei(receipt.gas_used, fees, receipt);
     let verdict = |_| match batch.members.len() {
         1 => Verdict::Over(reverted(
             batch,
@@ -313,7 +319,7 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<Verdict>>
             wei,
         )),
         // One lost account takes all along: no artist is charged for that.
-        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
     batch.members.iter().map(verdict).map(Some).collect()
 }
@@ -359,14 +365,28 @@ fn size(operation: &Operation) -> u64 {
     OVERHEAD_BYTES + operation.call.data.len() as u64
 }
 
-fn wei(gas: u64, receipt: &Receipt) -> u64 {
-    share(u128::from(gas).saturating_mul(receipt.effective_gas_price), 1, 1)
+/// Wei of some gas of a block, with other fees.
+fn wei(gas: u64, fees: u64, receipt: &Receipt) -> u64 {
+    limited(u128::from(gas).saturating_mul(receipt.effective_gas_price)).saturating_add(fees)
 }
 
-/// The part of `whole` that `weight` is of `all`, rounded up.
-fn share(whole: u128, weight: u64, all: u64) -> u64 {
-    let share = whole.saturating_mul(weight.into()).div_ceil(all.max(1).into());
-    u64::try_from(share).unwrap_or(u64::MAX)
+fn limited(amount: u128) -> u64 {
+    u64::try_from(amount).unwrap_or(u64::MAX)
+}
+
+/// The parts of `whole` that follow weights. Together they are the whole, so that what is spent is charged.
+fn shares(whole: u128, weights: &[u64]) -> Vec<u64> {
+    let all = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
+    let until = weights.iter().scan(0_u128, |sum, weight| {
+        *sum += u128::from(*weight);
+        Some(whole.saturating_mul(*sum) / all)
+    });
+    let share = |before: &mut u128, until: u128| {
+        let share = until - *before;
+        *before = until;
+        Some(limited(share))
+    };
+    until.scan(0, share).collect()
 }
 
 pub(crate) fn mined_in(receipt: &Receipt, gas_used: u64) -> MinedIn {
@@ -383,11 +403,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up_to_at_least_the_whole() {
-        let weights = [45_000, 112_000, 61_500];
-        let all = weights.iter().sum();
-        let shares: u64 = weights.iter().map(|weight| share(300_001, *weight, all)).sum();
-        assert!((300_001..300_001 + 3).contains(&shares));
-        assert_eq!(share(10, 5, 0), 50);
+    fn shares_add_up_to_the_whole() {
+        for whole in [0, 1, 300_001, u128::from(u64::MAX)] {
+            let shares = shares(whole, &[45_000, 112_000, 61_500, 0, 1]);
+            assert_eq!(shares.iter().map(|share| u128::from(*share)).sum::<u128>(), whole);
+        }
+        assert_eq!(shares(10, &[3, 1, 1]), [6, 2, 2]);
+        assert_eq!(shares(10, &[]), [0; 0]);
     }
 }

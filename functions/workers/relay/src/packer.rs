@@ -8,13 +8,14 @@ use shared::{
     chain::{
         protocol::{
             binding::{BindError, Binding},
+            moving::Movable,
             splits,
         },
-        transaction::Operation,
+        transaction::{Operation, collections, kind_of, payees},
         wallet::EmbeddedWallet,
     },
-    model::{ConcurrencyKey, MomentEdit, MomentUpdate, Plan},
-    store::artist::{Queued, Transaction},
+    model::{ArtistId, Call, ConcurrencyKey, MomentEdit, MomentUpdate, Plan},
+    store::artist::{Artist, Queued, Transaction},
     telemetry,
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct Packer {
     pub(crate) suspicions: Suspicions,
     /// Accounts that the chain has.
     deployed: HashSet<Address>,
+    /// Collections that a factory made, or only it can make.
+    genuine: HashSet<Address>,
 }
 
 /// What a transaction contributes to a draft.
@@ -52,6 +55,8 @@ enum Preparation {
     Never(String),
     /// Nothing as long as nodes say this.
     Suspected(&'static str),
+    /// Nothing before it is known who made its collections.
+    OfUnknownOrigin,
 }
 
 impl Packer {
@@ -80,7 +85,8 @@ impl Packer {
                 let row = rows.get(&queued.transaction_id);
                 row.filter(|_| draft.next_step(queued, row, &busy) == Step::Prepare)
             });
-            draft.facts = Facts::read(leadership.relay, &ready.collect::<Vec<_>>()).await?;
+            draft.facts = Facts::read(leadership.relay, &ready.collect::<Vec<_>>(), &self.genuine).await?;
+            self.genuine.extend(&draft.facts.genuine);
             for queued in chunk {
                 let row = rows.get(&queued.transaction_id);
                 match (draft.next_step(queued, row, &busy), row) {
@@ -114,13 +120,18 @@ impl Packer {
         draft: &mut Draft,
         report: &mut Report,
     ) -> Result<Fit, RelayError> {
-        let reason = match self.prepare(leadership.relay, lanes, row, draft).await? {
+        let reason = match self.prepare(leadership.relay, lanes, queued, row, draft).await? {
             Preparation::Operations(operations) => match draft.add(queued, row, operations) {
                 Fit::TooLarge => "It is too large for one transaction of the chain".to_owned(),
                 fit => return Ok(fit),
             },
             Preparation::Never(reason) => reason,
             Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id) => reason.to_owned(),
+            Preparation::OfUnknownOrigin => {
+                self.suspicions.pause(row.id);
+                draft.hold(row);
+                return Ok(Fit::Added);
+            }
             Preparation::Later | Preparation::Suspected(_) => {
                 draft.hold(row);
                 return Ok(Fit::Added);
@@ -136,6 +147,7 @@ impl Packer {
         &self,
         relay: &ChainRelay,
         lanes: &[Lane<'_>],
+        queued: &Queued,
         row: &Transaction,
         draft: &mut Draft,
     ) -> Result<Preparation, RelayError> {
@@ -149,7 +161,9 @@ impl Packer {
             Ok(calls) => calls,
             Err(BindError::NoNextToken) => return Ok(Preparation::Suspected("The collection is no longer there")),
             Err(BindError::NoSale) => return Ok(Preparation::Suspected("The moment's sale is no longer there")),
-            Err(error @ BindError::Refused { .. }) => return Ok(Preparation::Never(error.to_string())),
+            Err(error @ (BindError::Refused { .. } | BindError::Changed | BindError::SoldOut)) => {
+                return Ok(Preparation::Never(error.to_string()));
+            }
         };
         if splits::creation(addresses.split_factory, &calls).is_some() {
             match draft.facts.splits.get(&row.id).copied() {
@@ -162,15 +176,31 @@ impl Packer {
             }
         }
         if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
-            let (artist, id) = (row.artist_id, row.id);
-            tracing::error!(
-                artist.id = %artist, transaction.id = %id, error = telemetry::chain(&error),
-                "transaction {id} of artist {artist} refused by the policy before signing"
-            );
-            return Ok(Preparation::Never(NOT_ALLOWED.to_owned()));
+            return Ok(not_allowed(row, &telemetry::chain(&error).to_string()));
         }
-        if let (Plan::Tokens(tokens), Binding::NextToken(first)) = (&row.plan, binding) {
-            draft.next_tokens.insert(tokens.collection, first.saturating_add(U256::from(tokens.moments.len())));
+        let named = collections(&relay.chain, account, &calls);
+        if named.iter().any(|collection| draft.facts.strangers.contains(collection)) {
+            return Ok(not_allowed(row, "it is about a collection that no known factory made"));
+        }
+        if !named.iter().all(|collection| self.genuine.contains(collection)) {
+            return Ok(Preparation::OfUnknownOrigin);
+        }
+        let artist = Artist { artist_id: row.artist_id, embedded_wallet: row.account };
+        if kind_of(&relay.chain, &relay.artists, &artist, &calls).await? != Some(queued.kind) {
+            return Ok(not_allowed(row, "it isn't of the kind that its queue is for"));
+        }
+        if !pays_the_artist_alone(relay, row.artist_id, &calls).await? {
+            return Ok(not_allowed(row, "it pays an account that isn't theirs"));
+        }
+        match (&row.plan, binding) {
+            (Plan::Tokens(tokens), Binding::NextToken(first)) => {
+                let next = first.saturating_add(U256::from(tokens.moments.len()));
+                draft.next_tokens.insert(tokens.collection, next);
+            }
+            (Plan::Moving(moving), Binding::Movable(movable)) => {
+                draft.next_tokens.insert(moving.to, movable.copy.saturating_add(U256::ONE));
+            }
+            _ => {}
         }
         let may_be_first = !self.deployed.contains(&account);
         let operation = Operation::new(account, &calls, row.gas, may_be_first);
@@ -210,7 +240,30 @@ impl Packer {
     }
 }
 
-/// Finds what a transaction's plan depends on; `None` while that isn't known. For a sale up to three calls, and one for each lane
+/// Ends what no endpoint would have queued.
+fn not_allowed(row: &Transaction, reason: &str) -> Preparation {
+    let (artist, id) = (row.artist_id, row.id);
+    tracing::error!(
+        artist.id = %artist, transaction.id = %id,
+        "transaction {id} of artist {artist} refused before signing: {reason}"
+    );
+    Preparation::Never(NOT_ALLOWED.to_owned())
+}
+
+/// Whether calls send money to nobody but the artist, by their wallets and payout addresses that are old enough: the
+/// function that queued them may not be what it was. At most two reads per payee.
+async fn pays_the_artist_alone(relay: &ChainRelay, artist: ArtistId, calls: &[Call]) -> Result<bool, RelayError> {
+    let now = relay.now()?;
+    for payee in payees(&relay.chain, calls) {
+        let payable_from = relay.payouts.payable_from(artist, payee.into()).await?;
+        if payable_from.is_none_or(|from| from > now) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Finds what a transaction's plan depends on; `None` while that isn't known. For a sale up to three calls, for a move six, and one for each lane
 /// with an unfinalized batch of the same moment.
 async fn bind(
     relay: &ChainRelay,
@@ -231,6 +284,19 @@ async fn bind(
             }
             // Its artist waits for the nodes; the others don't.
             bind_sale(relay, lanes, row, key).await.or_else(retry_if_node)
+        }
+        Plan::Moving(moving) => {
+            let Some(key) = row.plan.concurrency_key() else { return Ok(None) };
+            // Another one in this batch moves it, or changes what its copy gets.
+            if draft.members.iter().any(|member| member.concurrency_key == Some(key)) || !draft.sales.insert(key) {
+                return Ok(None);
+            }
+            let found = bind_sale(relay, lanes, row, key).await.or_else(retry_if_node)?;
+            Ok(found.map(|found| match (found, draft.next_tokens.get(&moving.to)) {
+                // Others in this batch come to be before.
+                (Binding::Movable(movable), Some(next)) => Binding::Movable(Movable { copy: *next, ..movable }),
+                (found, _) => found,
+            }))
         }
         Plan::Calls { .. } | Plan::Moment(_) => Ok(Some(Binding::Nothing)),
     }

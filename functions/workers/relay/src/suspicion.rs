@@ -29,6 +29,12 @@ impl Suspicions {
         suspicion.since.elapsed() >= REVERT_GRACE
     }
 
+    /// Notes that it can't be tried yet, whatever nodes say.
+    pub(crate) fn pause(&mut self, id: TransactionId) {
+        let now = Instant::now();
+        self.0.insert(id, Suspicion { since: now, tried_at: now });
+    }
+
     /// Those that were tried just now.
     pub(crate) fn recent(&self) -> impl Iterator<Item = TransactionId> + '_ {
         let recent = self.0.iter().filter(|(_, suspicion)| suspicion.tried_at.elapsed() < RETRY_PAUSE);

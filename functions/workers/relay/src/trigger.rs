@@ -33,8 +33,8 @@ struct Text {
 impl Trigger {
     /// Whether there may be something to do on a chain.
     pub(crate) fn concerns(&self, chain: ChainId) -> bool {
-        let queue = format!("QUEUE#{chain}");
-        self.records.is_empty() || self.records.iter().any(|record| record.dynamodb.keys.pk.text == queue)
+        let queues = format!("QUEUE#{chain}#");
+        self.records.is_empty() || self.records.iter().any(|record| record.dynamodb.keys.pk.text.starts_with(&queues))
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
             let record = json!({"eventName": "INSERT", "dynamodb": {"Keys": keys, "SequenceNumber": "1"}});
             serde_json::from_value(json!({"Records": [record]})).unwrap()
         };
-        assert!(of("QUEUE#8453").concerns(ChainId(8453)));
-        assert!(!of("QUEUE#8453").concerns(ChainId(1)));
+        assert!(of("QUEUE#8453#PLAIN").concerns(ChainId(8453)));
+        assert!(!of("QUEUE#8453#PLAIN").concerns(ChainId(84)));
         let tick: Trigger = serde_json::from_value(json!({"id": "53dc4d37", "detail": {}})).unwrap();
         assert!(tick.concerns(ChainId(1)));
     }

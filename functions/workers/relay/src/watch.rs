@@ -1,6 +1,6 @@
 //! Open batches: is one mined, must it be sent again, or with higher fees, or given up?
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use alloy::primitives::U256;
 use shared::{
@@ -12,7 +12,7 @@ use shared::{
 
 use crate::{
     batch::{Rejection, Tracked},
-    chain::{ChainRelay, Leadership},
+    chain::{ChainRelay, FRESH, Leadership},
     error::{RelayError, ensure_leader, retry_if_node},
     lane::{Lane, report_foreign_use},
     market::Market,
@@ -31,12 +31,13 @@ pub(crate) const REFUSAL_GRACE: Duration = Duration::from_secs(6);
 /// decides that, so it may be short.
 const NONCE_GRACE: Duration = Duration::from_secs(2);
 
-/// The same where no node finds the transaction.
-const UNPROVEN_NONCE_GRACE: Duration = Duration::from_secs(60);
-
 /// Blocks that may pass over a lane's lowest nonce, although its fees cover the base fee, until it gets higher ones: pools
 /// may keep it for too cheap, or have forgotten to offer it.
 const MAX_BLOCKS: u64 = 10;
+
+/// How often a batch of several transactions gets higher fees, before it is taken for too large: sequencers pass over what
+/// has many bytes while their batcher lags.
+const MAX_RAISES: usize = 2;
 
 /// What to do about a batch that isn't mined.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub(crate) async fn close_mined(
 ) -> Result<bool, RelayError> {
     let (mut index, mut has_closed) = (0, false);
     while index < lane.open.len() {
-        let Some((receipt, conclusion)) = decide(leadership.relay, &lane.open[index].batch).await? else {
+        let Some((receipt, conclusion)) = decide(leadership.relay, &mut lane.open[index]).await? else {
             index += 1;
             continue;
         };
@@ -146,15 +147,23 @@ fn next_step(
         if !can_sign || was_replaced_lately {
             return Step::Wait;
         }
-        let is_stuck = !market.admits(newest.fees)
-            || is_lowest && tracked.lowest_since.get_or_insert(market.block).saturating_add(MAX_BLOCKS) <= market.block;
-        return if is_stuck { Step::BumpFees } else { Step::Wait };
+        if !market.admits(newest.fees) {
+            return Step::BumpFees;
+        }
+        let is_passed_over =
+            is_lowest && tracked.lowest_since.get_or_insert(market.block).saturating_add(MAX_BLOCKS) <= market.block;
+        let is_too_large = tracked.batch.attempts.len() > MAX_RAISES && tracked.batch.members.len() > 1;
+        return match (is_passed_over, is_too_large) {
+            (false, _) => Step::Wait,
+            (true, false) => Step::BumpFees,
+            (true, true) => Step::ReplaceWithNoop,
+        };
     };
     match fault {
         NodeFault::NonceTooLow if tracked.suspected_for() >= NONCE_GRACE => Step::FindForeignTransaction,
         _ if !can_sign => Step::Wait,
         // A node that is silent may have it.
-        NodeFault::Refused
+        NodeFault::Refused | NodeFault::Unwilling
             if !newest.fills && tracked.suspected_for() >= REFUSAL_GRACE * (1 + 3 * u32::from(may_have_left)) =>
         {
             Step::ReplaceWithNoop
@@ -223,16 +232,17 @@ async fn find_foreign_transaction(
     }
     match leadership.node.user_of_nonce(slot.lane.into(), slot.nonce, confirmations).await {
         Ok(Some(hash)) if !hashes.contains(&hash) => {}
-        // Nodes without the state of that block can't tell, and one alone isn't believed: an operator must see to it.
-        Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= UNPROVEN_NONCE_GRACE) => {
+        // Nodes without the state of that block can't tell, however many: an operator must add one that has it.
+        Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= leadership.proof_patience) => {
             let Slot { chain, lane, nonce } = slot;
             tracing::error!(
                 chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
                 "transaction with nonce {nonce} of lane {lane} not found on chain {chain}"
             );
-            if leadership.node.count() == 1 {
-                return Ok(());
-            }
+            report_foreign_use(slot);
+            // Reported again after as long.
+            *suspect_since = Some(Instant::now());
+            return Ok(());
         }
         _ => return Ok(()),
     }
@@ -248,13 +258,32 @@ async fn find_foreign_transaction(
 
 /// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one, or if the nodes
 /// failed.
-async fn decide(relay: &ChainRelay, batch: &Batch) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
+async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
+    let is_due = tracked.sought_at.elapsed() >= FRESH;
+    if is_due {
+        tracked.sought_at = Instant::now();
+    }
+    let batch = &tracked.batch;
     let decided = async {
+        // The healthiest node is asked each time, and may lack it for a reason of its own.
+        if !is_due && !is_known(relay, batch).await? {
+            return Ok(None);
+        }
         let Some(receipt) = receipt(relay, batch).await? else { return Ok(None) };
         let conclusion = conclude(relay, batch, &receipt).await?;
         Ok(Some((receipt, conclusion)))
     };
     decided.await.or_else(retry_if_node)
+}
+
+/// Whether the healthiest node has a receipt of one of a batch's versions.
+async fn is_known(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
+    for attempt in batch.attempts.iter().rev() {
+        if relay.node.receipt(attempt.hash).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The receipt of one of a batch's versions. Fails where nodes contradict each other.

@@ -178,3 +178,29 @@ async fn refused_transaction_has_the_fault_that_a_node_names() -> Result<(), Err
     assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "each node is asked once");
     Ok(())
 }
+
+#[tokio::test]
+async fn limit_of_one_node_is_not_what_every_node_would_say() -> Result<(), Error> {
+    for message in ["tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", "tx too large"] {
+        let limited = NodeBehavior::Refuses(message);
+        let (first, second, node) = two(limited, NodeBehavior::Answers).await?;
+        for _ in 0..2 {
+            assert_eq!(node.newest_block().await?, 7);
+            assert_eq!(
+                (first.take_requests(), second.take_requests()),
+                (1, 1),
+                "{message}: it is as healthy as before"
+            );
+        }
+        for (other, expected) in [
+            (limited, (NodeFault::Unwilling, false)),
+            (NodeBehavior::Fails, (NodeFault::NoAnswer, true)),
+            (NodeBehavior::Refuses("nonce too low"), (NodeFault::NonceTooLow, false)),
+        ] {
+            let (.., node) = two(limited, other).await?;
+            let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
+            assert_eq!((error.fault, error.may_have_left), expected, "{message}, {other:?}");
+        }
+    }
+    Ok(())
+}

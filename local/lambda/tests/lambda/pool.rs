@@ -56,9 +56,9 @@ async fn replaced_program_answers_the_next_request() {
     let Ok(Ok(Outcome::Returned(body))) = running.await else { panic!("the running request isn't answered") };
     assert_eq!(serde_json::from_slice::<Value>(&body).expect("JSON")["process"], old);
     let new = answered_by().await;
+    wait_until("the replaced process ends", || !is_alive(old)).await;
     std::fs::remove_file(&program).expect("a program");
     assert_eq!(answered_by().await, new, "a build that hasn't ended takes nothing away");
-    wait_until("the replaced process ends", || !is_alive(old)).await;
     std::fs::remove_dir_all(&folder).expect("a folder");
 }
 

@@ -22,5 +22,5 @@ impl Document {
 }
 
 pub(super) fn uri_of(cid: Cid) -> Result<MetadataUri, Invalid> {
-    format!("ipfs://{cid}").parse()
+    cid.uri().parse()
 }

@@ -1,4 +1,7 @@
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use futures::future::try_join_all;
 use serde::Serialize;
@@ -16,7 +19,7 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, Cid, Content, MetadataUri},
-    store::artist::{ArtistTable, DAY, KeptContent, Media, StorageLimits, StorageRefusal, StoredContent},
+    store::artist::{ArtistTable, DAY, KeptContent, Media, Naming, StorageLimits, StorageRefusal, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.
@@ -31,6 +34,8 @@ pub struct MediaLibrary {
     pub media: Media,
     limits: StorageLimits,
     address: ServiceAddress,
+    /// The files' host, if they have one of their own.
+    files: Option<String>,
 }
 
 /// A file that is kept here.
@@ -50,7 +55,7 @@ pub struct StoredMedia {
 }
 
 impl MediaLibrary {
-    /// Reads `MEDIA_BUCKET` and the limits `UPLOAD_BYTES_…`; rows are in the table `artists`.
+    /// Reads `MEDIA_BUCKET`, `FILES_ADDRESS` and the limits `UPLOAD_BYTES_…`; rows are in the table `artists`.
     pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
         use config::{parsed, variables};
         let limits = StorageLimits {
@@ -64,6 +69,7 @@ impl MediaLibrary {
             media: Media::new(artists),
             limits,
             address: ServiceAddress::from_env(),
+            files: config::optional(variables::FILES_ADDRESS),
         })
     }
 
@@ -112,9 +118,12 @@ impl MediaLibrary {
             Some(KeptContent::Removed(reason)) => return Err(removed(cid, reason)),
             None => {
                 self.charge(request, artist, size).await?;
-                let object = format!("documents/{cid}");
-                self.bucket.put(&object, document.content).await?;
-                self.media.add_content(artist, cid, &StoredContent { object, mime: mime.clone(), size }).await?;
+                self.bucket.file_document(cid, &mime, document.content).await?;
+                let content = StoredContent { origin: "document".to_owned(), mime: mime.clone(), size };
+                let is_added = self.media.add_content(artist, cid, &content, clock::now()?.as_secs()).await?;
+                if !is_added && self.media.stored(cid).await?.is_none() {
+                    return Err(ApiError::in_progress("This file is being deleted: ask again in a minute", 60));
+                }
             }
         }
         self.describe(request, cid, mime, size)
@@ -122,14 +131,22 @@ impl MediaLibrary {
 
     /// Refuses the URI of a file that the operator removed (451). One read; none for a URI of another kind.
     pub async fn refuse_removed(&self, uri: &str) -> Result<(), ApiError> {
-        let Some(cid) = Cid::in_uri(uri) else { return Ok(()) };
-        match self.media.content(cid).await? {
-            Some(KeptContent::Removed(reason)) => Err(removed(cid, reason)),
-            Some(KeptContent::Stored(_)) | None => Ok(()),
+        match Cid::in_uri(uri) {
+            Some(cid) => self.unless_removed(cid).await.map(drop),
+            None => Ok(()),
         }
     }
 
-    /// Keeps a metadata document. Without `content`, it names its animation or picture, if that is kept here.
+    async fn unless_removed(&self, cid: Cid) -> Result<Option<(Cid, StoredContent)>, ApiError> {
+        match self.media.content(cid).await? {
+            Some(KeptContent::Removed(reason)) => Err(removed(cid, reason)),
+            Some(KeptContent::Stored(content)) => Ok(Some((cid, content))),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps a metadata document, and notes it with the files that it names. Without `content`, it names its animation or
+    /// picture, if that is kept here.
     pub async fn keep_metadata(
         &self,
         request: &Request,
@@ -138,22 +155,30 @@ impl MediaLibrary {
     ) -> Result<StoredMedia, ApiError> {
         let named = [metadata.image.as_ref(), metadata.animation_url.as_ref()].into_iter().flatten();
         let named = named.map(MetadataUri::as_str).chain(metadata.content.as_ref().map(|content| content.uri.as_str()));
-        try_join_all(named.map(|uri| self.refuse_removed(uri))).await?;
+        let named: BTreeSet<Cid> = named.filter_map(Cid::in_uri).collect();
+        let kept = try_join_all(named.into_iter().map(|cid| self.unless_removed(cid))).await?;
+        let kept: BTreeMap<Cid, StoredContent> = kept.into_iter().flatten().collect();
         if metadata.content.is_none()
             && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
-            && let Some(cid) = Cid::in_uri(uri.as_str())
-            && let Some(StoredContent { mime, .. }) = self.media.stored(cid).await?
+            && let Some(StoredContent { mime, .. }) = Cid::in_uri(uri.as_str()).and_then(|cid| kept.get(&cid))
         {
-            metadata.content = Some(Content { mime, uri: uri.as_str().to_owned() });
+            metadata.content = Some(Content { mime: mime.clone(), uri: uri.as_str().to_owned() });
         }
-        self.keep(request, artist, metadata.document()?).await
+        let document = metadata.document()?;
+        let naming = Naming { document: document.cid(), at: clock::now()?.as_secs() };
+        // Before the document: a file that it names must not go once it is there.
+        try_join_all(kept.keys().map(|cid| self.media.note_naming(*cid, naming))).await?;
+        self.keep(request, artist, document).await
     }
 
     /// The answer that describes a kept file.
     pub fn describe(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<StoredMedia, ApiError> {
         let uri = uri_of(cid).map_err(ApiError::internal)?;
-        let base = self.address.of(request).map_err(ApiError::internal)?;
-        let url = format!("{}/ipfs/{cid}", base.as_str().trim_end_matches('/'));
+        let base = match &self.files {
+            Some(files) => files.clone(),
+            None => self.address.of(request).map_err(ApiError::internal)?.to_string(),
+        };
+        let url = format!("{}/ipfs/{cid}", base.trim_end_matches('/'));
         Ok(StoredMedia { uri, url, content_type: mime, size })
     }
 }

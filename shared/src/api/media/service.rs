@@ -9,7 +9,7 @@ use crate::{
     http::{ApiError, Request},
     model::{ArtistId, Scope},
     store::{
-        artist::{ArtistTable, Artists},
+        artist::{ArtistTable, Artists, Profile},
         secret::SecretTable,
     },
 };
@@ -37,8 +37,16 @@ impl MediaService {
 
     /// The artist who may store files; 401 or 403 for others. One read besides.
     pub async fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
-        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
-        require_active(&self.artists, artist).await?;
-        Ok(artist)
+        Ok(self.profile(request).await?.artist.artist_id)
+    }
+
+    /// The same with all of the profile.
+    pub async fn profile(&self, request: &Request) -> Result<Profile, ApiError> {
+        require_active(&self.artists, self.identify(request).await?).await
+    }
+
+    /// The artist whose files they are, suspended or not; 401 or 403 for others.
+    pub async fn identify(&self, request: &Request) -> Result<ArtistId, ApiError> {
+        Ok(self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist)
     }
 }

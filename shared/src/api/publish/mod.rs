@@ -7,6 +7,7 @@ mod publication;
 mod request;
 mod service;
 mod token;
+mod wallet;
 
 pub use self::{
     created::{CreatedCollection, CreatedMoment, CreatedMoments, CreatedSplit},
@@ -18,4 +19,5 @@ pub use self::{
     },
     service::{Publishing, PublishingService},
     token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},
+    wallet::WalletPublication,
 };

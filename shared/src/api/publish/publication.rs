@@ -19,7 +19,8 @@ use crate::{
     },
     http::ApiError,
     model::{
-        self, ChainId, CheckedAddress, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, Split, TargetCollection,
+        self, ChainId, CheckedAddress, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, RoyaltyBps, Split,
+        TargetCollection,
     },
 };
 
@@ -31,6 +32,8 @@ pub struct Publication {
     /// None for a collection alone.
     moments: Vec<NewMoment>,
     split: Option<Split>,
+    /// That of a collection without moments.
+    royalty: RoyaltyBps,
     /// One of the artist's own wallets; the embedded one by default.
     account: Option<model::Address>,
 }
@@ -45,9 +48,9 @@ pub enum Target {
 
 impl From<CreateCollectionRequest> for Publication {
     fn from(request: CreateCollectionRequest) -> Self {
-        let CreateCollectionRequest { name, uri, account, splits, chain_id } = request;
+        let CreateCollectionRequest { name, uri, account, splits, royalty_bps, chain_id } = request;
         let target = TargetCollection::New { name: name.0, uri };
-        Self::new(chain_id, Target::Named(target), Vec::new(), splits, account)
+        Self { royalty: royalty_bps, ..Self::new(chain_id, Target::Named(target), Vec::new(), splits, account) }
     }
 }
 
@@ -65,7 +68,8 @@ impl Publication {
         Splits(split): Splits,
         account: Option<CheckedAddress>,
     ) -> Self {
-        Self { chain, target, moments, split, account: account.map(|CheckedAddress(account)| account) }
+        let account = account.map(|CheckedAddress(account)| account);
+        Self { chain, target, moments, split, royalty: RoyaltyBps::default(), account }
     }
 
     /// The plan. Reads split and collection at once; 400 for another's account, 403, 404 or 422 for the collection.
@@ -84,7 +88,8 @@ impl Publication {
             Place::New { name, uri } => {
                 let (account, operator) = (account.into(), operator.into());
                 let publisher = Publisher { addresses, account, operator, split: split_address };
-                calls.push(Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments)));
+                let creation = publisher.create_collection(name, uri, &self.moments, self.royalty);
+                calls.push(Call::new(addresses.factory, &creation));
                 return Ok(Plan::Calls { calls });
             }
             Place::At { contract, name, creation } => (contract, name, creation),

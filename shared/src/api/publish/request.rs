@@ -12,7 +12,7 @@ use super::token::{PublishedToken, RequestedMoment, WritingToken};
 use crate::{
     http::{Field, Fields, FromField, FromFields},
     model::{
-        Address, ChainId, CheckedAddress, CollectionName, Invalid, LongText, MetadataUri, Share, Split,
+        Address, ChainId, CheckedAddress, CollectionName, Invalid, LongText, MetadataUri, RoyaltyBps, Share, Split,
         TargetCollection, Title,
     },
 };
@@ -36,6 +36,9 @@ pub struct CreateCollectionRequest {
     /// Recipients of the proceeds: none, or at least two different ones with 100 percent together.
     #[schema(value_type = Option<Vec<SplitRecipient>>, max_items = 100)]
     pub splits: Splits,
+    /// Royalty on resale of tokens without one of their own, in hundredths of a percent: 500 is 5 %.
+    #[schema(value_type = Option<RoyaltyBps>, default = 1000)]
+    pub royalty_bps: RoyaltyBps,
     /// The collection's chain.
     #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain_id: ChainId,

@@ -13,8 +13,8 @@ use crate::{
     clock,
     http::{Field, Fields, Form, FromField, FromFields, Scalar},
     model::{
-        Address, Amount, CheckedAddress, Invalid, LongText, MetadataUri, NewMoment, OPEN_EDITION, Sale, SaleTerms,
-        SaleTime, SaleType, Whole,
+        Address, Amount, CheckedAddress, Invalid, LongText, MetadataUri, NewMoment, NewSaleType, OPEN_EDITION,
+        RoyaltyBps, Sale, SaleTerms, SaleTime, SaleType, Whole,
     },
 };
 
@@ -81,6 +81,9 @@ struct MomentTerms {
     mint_to_creator_count: Whole,
     /// Recipient of the proceeds and royalties, if there are no `splits`.
     payout_recipient: Option<CheckedAddress>,
+    /// Royalty on resale, in hundredths of a percent: 500 is 5 %.
+    #[schema(value_type = Option<RoyaltyBps>, default = 1000)]
+    royalty_bps: RoyaltyBps,
 }
 
 impl MomentTerms {
@@ -98,6 +101,7 @@ impl MomentTerms {
             sale: self.sales_config,
             payout_recipient: self.payout_recipient.map(|CheckedAddress(recipient)| recipient),
             mint_to_creator: self.mint_to_creator_count.0,
+            royalty: self.royalty_bps,
         }
     }
 }
@@ -243,7 +247,7 @@ fn max_supply() -> RefOr<Schema> {
 pub struct SalesConfig {
     /// `fixedPrice` sells for the chain's own currency, `erc20Mint` for another, `timed` for the protocol's fee alone until
     /// a market opens. With a price over 0, `timed` means `fixedPrice`.
-    #[schema(value_type = Option<SaleType>, default = "fixedPrice")]
+    #[schema(value_type = Option<NewSaleType>, default = "fixedPrice")]
     r#type: SaleType,
     /// Less than 2^96 wei; at least 10000 for `erc20Mint`.
     #[schema(value_type = Option<Amount>, default = "0")]
@@ -274,6 +278,10 @@ impl SalesConfig {
     /// The sale, unless its strategy can't express it.
     fn sale(self, fields: &Fields<'_>) -> Option<Sale> {
         let Self { r#type, price_per_token: price, sale_start, sale_end, max_tokens_per_address, currency } = self;
+        if r#type == SaleType::AllowList {
+            let words = "is not for new moments: make the moment, then set its list with POST /moment/allow-list";
+            return fields.field("type").note(Err(Invalid(words)));
+        }
         let currency = currency.map(|AddressOrZero(address)| address).filter(|address| *address != Address::ZERO);
         if r#type != SaleType::Erc20 && currency.is_some() {
             let words = "belongs to the type erc20Mint: leave it out to sell for the chain's own currency";

@@ -29,8 +29,8 @@ impl Avatar {
         let cid = profile.avatar?;
         let forms: Option<&Picture> = profile.avatar_forms();
         Some(Self {
-            uri: format!("ipfs://{cid}"),
-            url: site.endpoint(&format!("/ipfs/{cid}")),
+            uri: cid.uri(),
+            url: site.file(&format!("/ipfs/{cid}")),
             previews: forms.map(|forms| Preview::all(forms, site)).unwrap_or_default(),
             placeholder: forms.map(Placeholder::of),
         })

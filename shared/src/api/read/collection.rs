@@ -6,12 +6,13 @@ use utoipa::ToSchema;
 
 use super::{
     metadata::MetadataView,
+    page_size::{MAX_ADMINS_SHOWN, fitting},
     reader::{Person, ReadError, Reader},
     site::Site,
 };
 use crate::{
     clock::iso_8601,
-    model::{Address, ChainId, Collection, EventId, Protocol},
+    model::{Address, ChainId, Collection, EventId, Protocol, RoyaltyView},
     store::{
         across::{LookupKeys, LookupRows},
         chain::{Documents, ListedCollection},
@@ -37,7 +38,7 @@ pub struct CollectionView {
     pub uri: String,
     /// Account that it was made for.
     pub creator: Person,
-    /// Accounts with the admin permission on the whole collection, sorted.
+    /// Accounts with the admin permission on the whole collection, sorted; in lists the first 50.
     pub admins: Vec<Address>,
     /// ISO 8601.
     pub created_at: String,
@@ -45,6 +46,9 @@ pub struct CollectionView {
     pub updated_at: String,
     /// Its protocol.
     pub protocol: Protocol,
+    /// Royalty on resale of tokens without one of their own; null without one.
+    #[schema(required = true)]
+    pub royalty: Option<RoyaltyView>,
     /// Null until fetched.
     #[schema(required = true)]
     pub metadata: Option<MetadataView>,
@@ -78,6 +82,18 @@ impl Reader {
         Ok(listed.iter().filter_map(|(chain, listed)| views.remove(&(*chain, listed.address))).collect())
     }
 
+    /// As many of these views as a page holds, and how many of the listed collections they stand for. Reads as
+    /// [`Self::collections`].
+    pub async fn collections_that_fit(
+        &self,
+        listed: &[(ChainId, ListedCollection)],
+    ) -> Result<(Vec<CollectionView>, usize), ReadError> {
+        let is_of = |view: &CollectionView, (chain, listed): &(ChainId, ListedCollection)| {
+            (view.chain_id, view.address) == (*chain, listed.address)
+        };
+        fitting(self.collections(listed).await?, listed, is_of)
+    }
+
     async fn collections_of(
         &self,
         chain: ChainId,
@@ -95,7 +111,12 @@ impl Reader {
         let changed = self.other_documents(chain, uris, &documents).await?;
         rows.extend(changed);
         let collections = listed.iter().filter_map(|listed| rows.collections.get(&listed.address));
-        collections.map(|collection| CollectionView::new(collection, &rows, &self.site)).collect()
+        let view = |collection: &Collection| {
+            let mut view = CollectionView::new(collection, &rows, &self.site)?;
+            view.admins.truncate(MAX_ADMINS_SHOWN);
+            Ok(view)
+        };
+        collections.map(view).collect()
     }
 }
 
@@ -115,6 +136,7 @@ impl CollectionView {
             created_at: iso_8601(collection.created_at)?,
             updated_at: iso_8601(collection.updated_at)?,
             protocol: collection.protocol,
+            royalty: collection.royalty.map(RoyaltyView::from),
             metadata: MetadataView::of(&collection.uri, rows, site).filter(|_| !is_withheld),
             is_withheld,
         })

@@ -23,6 +23,8 @@ pub struct MetadataView {
     pub external_url: String,
     /// URI of a film, sound or page.
     pub animation_url: String,
+    /// What it shows, for people who can't see it: the trait `Alt text`, cut to 1000 characters.
+    pub alt: String,
     /// Smaller forms of the picture, narrowest first; empty until they are made, and for a picture that can't be shown.
     #[schema(max_items = 3)]
     pub previews: Vec<Preview>,
@@ -89,7 +91,7 @@ impl MetadataView {
     /// The document at a URI with what is known of its files; `None` until it is fetched.
     pub(super) fn of(uri: &str, rows: &LookupRows, site: &Site) -> Option<Self> {
         let hash = Documents::uri_hash(uri);
-        let Metadata { name, image, description, content, external_url, animation_url } =
+        let Metadata { name, image, description, content, external_url, animation_url, alt } =
             rows.documents.get(&hash)?.clone();
         let found = rows.previews.get(&hash);
         let measures = found.map(|found| found.content).unwrap_or_default();
@@ -108,6 +110,7 @@ impl MetadataView {
             },
             external_url,
             animation_url,
+            alt,
             previews: picture.map(|picture| Preview::all(picture, site)).unwrap_or_default(),
             placeholder: picture.map(Placeholder::of),
         })
@@ -124,7 +127,7 @@ impl Preview {
         let hash = Picture::hash(&picture.uri);
         let form = |form: &crate::model::Form| Self {
             uri: picture.uri.clone(),
-            url: site.endpoint(&format!("/previews/{hash}/{}", form.width)),
+            url: site.file(&format!("/previews/{hash}/{}", form.width)),
             width: form.width,
             height: form.height,
             mime: Picture::MIME,

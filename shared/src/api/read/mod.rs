@@ -6,6 +6,7 @@ mod event;
 mod metadata;
 mod moment;
 mod moment_list;
+mod page_size;
 mod payment;
 mod reader;
 mod site;
@@ -16,8 +17,9 @@ pub use self::{
     collection::CollectionView,
     event::EventView,
     metadata::{ContentView, MetadataView, Placeholder, Preview},
-    moment::{CollectionName, MomentView, Supply},
+    moment::{CollectionName, MomentView, MovedMoment, Supply},
     moment_list::{MomentList, MomentPage, NamedArtist},
+    page_size::fitting,
     payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
     site::Site,

@@ -6,12 +6,16 @@ use utoipa::ToSchema;
 
 use super::{
     metadata::MetadataView,
+    page_size::{MAX_ADMINS_SHOWN, fitting},
     reader::{Person, ReadError, Reader},
     site::Site,
 };
 use crate::{
     clock::iso_8601,
-    model::{Address, Amount, ArtistId, ChainId, EventId, Moment, MomentRef, Protocol, SaleView, TokenId},
+    model::{
+        Address, AllowListView, Amount, ArtistId, ChainId, EventId, Moment, MomentRef, MovedTo, Protocol, RoyaltyView,
+        SaleType, SaleView, TokenId,
+    },
     store::{
         across::{LookupKeys, LookupRows},
         chain::{Documents, ListedMoment},
@@ -43,8 +47,12 @@ pub struct MomentView {
     pub owner: Address,
     /// The collection.
     pub collection: CollectionName,
-    /// Accounts with the admin permission on the token or the whole collection, sorted.
+    /// Accounts with the admin permission on the token or the whole collection, sorted; in lists the first 50.
     pub admins: Vec<Address>,
+    /// Its copy in another collection, if it was moved; null otherwise. Then it isn't sold any more.
+    #[serde(rename = "movedTo")]
+    #[schema(required = true)]
+    pub moved_to: Option<MovedMoment>,
     /// The artist who hid it; empty if it isn't hidden.
     #[schema(max_items = 1)]
     pub hidden: Vec<ArtistId>,
@@ -59,9 +67,16 @@ pub struct MomentView {
     #[serde(rename = "contentUri")]
     #[schema(required = true)]
     pub content_uri: Option<String>,
-    /// The sale in force; null without one.
+    /// The sale to everybody that is in force; null without one.
     #[schema(required = true)]
     pub sale: Option<SaleView>,
+    /// The sale to the accounts of a list, beside `sale`; null without one.
+    #[serde(rename = "allowList")]
+    #[schema(required = true)]
+    pub allow_list: Option<AllowListView>,
+    /// Royalty on resale: its own, or the collection's; null without one.
+    #[schema(required = true)]
+    pub royalty: Option<RoyaltyView>,
     /// Token counts.
     pub supply: Supply,
     /// Whether as many are minted as can be.
@@ -72,6 +87,18 @@ pub struct MomentView {
     /// Whether the operator hid it: then nobody sees more of it than that.
     #[serde(skip)]
     pub is_withheld: bool,
+}
+
+/// Where a moment was moved to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MovedMoment {
+    /// The copy's collection, on the same chain.
+    pub address: Address,
+    /// The copy's token.
+    pub token_id: TokenId,
+    /// The copy's page for people.
+    #[schema(format = "uri")]
+    pub page: String,
 }
 
 /// A collection's name.
@@ -124,6 +151,12 @@ impl Reader {
         Ok(shown.filter(|moment| !moment.is_withheld).collect())
     }
 
+    /// As many of these views as a page holds, and how many of the listed moments they stand for. Reads as
+    /// [`Self::moments`].
+    pub async fn moments_that_fit(&self, listed: &[ListedMoment]) -> Result<(Vec<MomentView>, usize), ReadError> {
+        fitting(self.moments(listed).await?, listed, |view, listed| view.place() == listed.place)
+    }
+
     async fn moments_of(
         &self,
         chain: ChainId,
@@ -143,7 +176,12 @@ impl Reader {
         let changed = self.other_documents(chain, uris, &documents).await?;
         rows.extend(changed);
         let moments = listed.iter().filter_map(|listed| rows.moments.get(&listed.place));
-        moments.map(|moment| Ok((moment.place(), MomentView::new(moment, &rows, &self.site)?))).collect()
+        let view = |moment: &Moment| {
+            let mut view = MomentView::new(moment, &rows, &self.site)?;
+            view.admins.truncate(MAX_ADMINS_SHOWN);
+            Ok((moment.place(), view))
+        };
+        moments.map(view).collect()
     }
 }
 
@@ -164,6 +202,7 @@ impl MomentView {
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
         let metadata = MetadataView::of(&moment.uri, rows, site);
+        let is_moved = moment.moved_to.is_some();
         let content_uri = metadata.as_ref().map(|document| document.content.uri.clone()).filter(|uri| !uri.is_empty());
         Ok(Self {
             address: moment.collection,
@@ -177,17 +216,27 @@ impl MomentView {
             owner: collection.map_or(moment.creator, |collection| collection.creator),
             collection: CollectionName { name: named.map(|it| it.name.clone()).unwrap_or_default() },
             admins: admins.into_iter().collect(),
+            moved_to: moment.moved_to.map(|copy| MovedMoment::of(moment.chain_id, copy, site)),
             hidden: moment.hidden_by.into_iter().collect(),
             created_at: iso_8601(moment.created_at)?,
             updated_at: iso_8601(moment.updated_at)?,
             metadata,
             content_uri,
-            sale: moment.sale().map(SaleView::of),
+            // A timed sale can't be ended: a moved moment's has lost its minter.
+            sale: moment.sale().filter(|sale| !is_moved || sale.strategy != SaleType::Timed).map(SaleView::of),
+            allow_list: moment.allow_list().and_then(AllowListView::of),
+            royalty: moment.royalty.or(collection.and_then(|it| it.royalty)).map(RoyaltyView::from),
             supply: Supply::of(moment),
             sold_out: moment.minted >= moment.max_supply,
             comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
             is_withheld: moment.is_withheld,
         })
+    }
+}
+
+impl MovedMoment {
+    fn of(chain: ChainId, MovedTo { collection, token_id: token }: MovedTo, site: &Site) -> Self {
+        Self { address: collection, token_id: token, page: site.moment(&MomentRef { chain, collection, token }) }
     }
 }
 

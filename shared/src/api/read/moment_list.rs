@@ -9,7 +9,7 @@ use crate::{
     store::{
         StoreError,
         artist::Profile,
-        chain::{Scope, TimelineFilter, TimelinePage},
+        chain::{Scope, TimelineFilter, TimelinePage, TimelineStart},
     },
 };
 
@@ -89,14 +89,19 @@ impl NamedArtist {
 }
 
 impl Reader {
-    /// Rows of a list, `offset` newer ones left out.
-    pub async fn listed(&self, list: &MomentList, offset: u64, limit: u32) -> Result<TimelinePage, StoreError> {
-        self.timelines.newest_of(&list.sets, list.filter, list.since, offset, limit).await
+    /// Rows of a list.
+    pub async fn listed(
+        &self,
+        list: &MomentList,
+        start: TimelineStart,
+        limit: u32,
+    ) -> Result<TimelinePage, StoreError> {
+        self.timelines.newest_of(&list.sets, list.filter, list.since, start, limit).await
     }
 
     /// A page of a list.
     pub async fn page_of(&self, list: &MomentList, page: Page) -> Result<MomentPage, ReadError> {
-        let found = self.listed(list, page.offset(), page.limit.get()).await?;
+        let found = self.listed(list, TimelineStart::Offset(page.offset()), page.limit.get()).await?;
         Ok(MomentPage { moments: self.moments(&found.moments).await?, total: found.total })
     }
 

@@ -118,10 +118,10 @@ impl Reader {
 
     /// Decimals of a currency; 0 if unknown.
     pub(super) fn decimals(&self, chain: ChainId, currency: Address) -> usize {
-        let usdc = self.chains.get(chain).ok().map(|chain| Address::from(chain.addresses.usdc));
+        let is_usdc = || self.chains.get(chain).is_ok_and(|chain| chain.addresses.is_usdc(currency.into()));
         match currency {
             Address::ZERO => ETH_DECIMALS.into(),
-            currency if Some(currency) == usdc => USDC_DECIMALS.into(),
+            _ if is_usdc() => USDC_DECIMALS.into(),
             _ => 0,
         }
     }
@@ -130,6 +130,13 @@ impl Reader {
 /// Whose names a payment shows.
 fn people(payment: &Payment) -> impl Iterator<Item = Address> {
     [payment.buyer].into_iter().chain(payment.referral.map(|referral| referral.account))
+}
+
+impl PaymentView {
+    /// The payment's id.
+    pub fn id(&self) -> EventId {
+        self.id
+    }
 }
 
 impl FeeRecipientView {

@@ -28,6 +28,9 @@ pub enum ReadError {
     /// A time can't be formatted.
     #[error("time of a row")]
     Time(#[from] time::Error),
+    /// A row can't be written as JSON.
+    #[error("JSON of a row")]
+    Json(#[from] serde_json::Error),
 }
 
 /// Turns rows into views.
@@ -79,6 +82,12 @@ impl Reader {
     /// The named chain, or all of them.
     pub fn chains(&self, named: Option<ChainId>) -> Vec<ChainId> {
         named.map_or_else(|| self.chains.iter().map(|chain| chain.id).collect(), |chain| vec![chain])
+    }
+
+    /// The named chain, or those of a list: all in somebody's, test networks in one of everyone's only where there are no
+    /// others.
+    pub fn listed_chains(&self, named: Option<ChainId>, is_somebodys: bool) -> Vec<ChainId> {
+        if is_somebodys { self.chains(named) } else { self.chains.of_everyone(named) }
     }
 
     /// Every wallet of an artist. Two reads.

@@ -16,11 +16,13 @@ pub struct Site {
     pages: String,
     /// Path of the API.
     api: String,
+    /// The files' host; empty where the API serves them.
+    files: String,
 }
 
 impl Site {
-    /// Reads `TOKEN_ISSUER`, the API's base URL, and `PAGES_PATH`, the path on its host under which pages are (the API's
-    /// own `/pages` by default).
+    /// Reads `TOKEN_ISSUER`, the API's base URL, `PAGES_PATH`, the path on its host under which pages are (the API's own
+    /// `/pages` by default), and `FILES_ADDRESS`.
     pub fn from_env() -> Self {
         let base = config::optional(config::variables::TOKEN_ISSUER)
             .and_then(|issuer| issuer.parse().ok())
@@ -28,7 +30,8 @@ impl Site {
         let api = base.as_ref().map_or("/api", |base| base.path().trim_end_matches('/')).to_owned();
         let host = base.map(|base| base.origin().ascii_serialization()).unwrap_or_default();
         let pages = config::optional(config::variables::PAGES_PATH).unwrap_or_else(|| format!("{api}/pages"));
-        Self { host, pages: pages.trim_end_matches('/').to_owned(), api }
+        let files = config::optional(config::variables::FILES_ADDRESS).unwrap_or_default();
+        Self { host, pages: pages.trim_end_matches('/').to_owned(), api, files }
     }
 
     /// Address of a page or a part of one; `path` begins with a slash.
@@ -39,6 +42,19 @@ impl Site {
     /// Address of an endpoint; `path` begins with a slash.
     pub fn endpoint(&self, path: &str) -> String {
         format!("{}{}{path}", self.host, self.api)
+    }
+
+    /// Address of an artist's file or of a preview; `path` begins with a slash.
+    pub fn file(&self, path: &str) -> String {
+        match self.files.as_str() {
+            "" => self.endpoint(path),
+            files => format!("{files}{path}"),
+        }
+    }
+
+    /// Where browsers may load files from, for a content security policy.
+    pub fn files_source(&self) -> &str {
+        &self.files
     }
 
     /// A moment's page.
@@ -70,6 +86,11 @@ impl Site {
         self.page(&format!("/c/{chain}/{collection}"))
     }
 
+    /// QR code of a payment to an account, an SVG; `amount` and more can be added to its query.
+    pub fn payment_code(&self, chain: ChainId, account: Address, currency: &str) -> String {
+        self.page(&format!("/card/pay/{chain}/{account}?currency={currency}"))
+    }
+
     /// An artist's page, by username or, without one, by account.
     pub fn artist(&self, username: &str, account: Address) -> String {
         match username {
@@ -89,7 +110,12 @@ mod tests {
 
     #[test]
     fn moments_are_found_by_their_own_addresses_alone() {
-        let site = Site { host: "https://a.example".to_owned(), pages: String::new(), api: "/api".to_owned() };
+        let site = Site {
+            host: "https://a.example".to_owned(),
+            pages: String::new(),
+            api: "/api".to_owned(),
+            files: String::new(),
+        };
         let contract = "0x540c18b7f99b3b599c6feb99964498931c211858";
         let found = site.moment_at(&format!("https://a.example/m/8453/{contract}/7?from=feed#top"));
         let place = found.expect("a moment");

@@ -72,6 +72,11 @@ struct TransferredCollection {
 }
 
 impl TransferView {
+    /// The transfer's id.
+    pub fn id(&self) -> EventId {
+        self.id
+    }
+
     /// Kind of media of the moment, once known.
     pub fn content_type(&self) -> Option<ContentType> {
         self.moment.metadata.as_ref()?.content_type()

@@ -59,8 +59,21 @@ impl Budget<'_> {
             AdmissionRefusal::TooManyWaiting => {
                 ApiError::too_many("Too many of your transactions are waiting: try again in a moment", 5)
             }
-            AdmissionRefusal::KeyInUse => in_progress(),
+            AdmissionRefusal::KeyInUse | AdmissionRefusal::NoPlace => in_progress(),
         }
+    }
+}
+
+/// What who claims is told: the budgets are those of the link's artist.
+pub(super) fn refused_claim(refusal: AdmissionRefusal, now: u64) -> ApiError {
+    match refusal {
+        AdmissionRefusal::TooManyWaiting => {
+            ApiError::too_many("Many people are claiming at once: try again in a moment", 5)
+        }
+        _ => ApiError::too_many(
+            "What may be given away today is used up: come back after midnight, UTC",
+            DAY - now % DAY,
+        ),
     }
 }
 
@@ -75,11 +88,12 @@ impl From<PlanError> for ApiError {
             PlanError::Bind(BindError::Refused { field, reason }) => Self::invalid_field(field, reason.to_string()),
             PlanError::Bind(error @ BindError::NoSale) => Self::not_found(error.to_string()),
             PlanError::Bind(error @ BindError::NoNextToken) => Self::unprocessable(error.to_string()),
+            PlanError::Bind(error @ (BindError::Changed | BindError::SoldOut)) => Self::conflict(error.to_string()),
             PlanError::Forbidden(reason) => Self::forbidden(reason),
             PlanError::Overtaken(_) => {
                 Self::unavailable("Another token is being added to this collection. Try again.", 2, error)
             }
-            PlanError::AccountCannotPay => Self::payment_required("Your account can't pay for this"),
+            PlanError::AccountCannotPay => Self::payment_required("Your account can't pay for this", Vec::new()),
             PlanError::Policy(PolicyError::Function { target, .. }) => {
                 Self::forbidden(format!("This service makes no such call to {}", Address::from(target)))
             }

@@ -144,7 +144,7 @@ fn accepted(location: &str, body: &impl Serialize) -> Result<Response, ApiError>
     response.with("location", location)?.with("retry-after", RETRY_AFTER)
 }
 
-fn failure(transaction: &Transaction) -> ApiError {
+pub(super) fn failure(transaction: &Transaction) -> ApiError {
     let reason = transaction.reason.as_deref().unwrap_or("The transaction failed on the chain");
     ApiError::unprocessable(reason)
 }
@@ -163,7 +163,7 @@ impl PendingTransaction {
     }
 }
 
-fn count(status: TransactionStatus) {
+pub(super) fn count(status: TransactionStatus) {
     match status {
         TransactionStatus::Queued | TransactionStatus::Sent => ended("pending"),
         TransactionStatus::Mined => ended("mined"),

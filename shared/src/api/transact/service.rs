@@ -18,17 +18,20 @@ use crate::{
     chain::{
         Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
+        protocol::provenance::Provenance,
         transaction::{Planner, Policy},
         wallet::OperatorAccount,
     },
     clock,
     config::{self, StartError},
     http::{AllowedChains, ApiError, Request, Response},
-    model::{ArtistId, ChainId, Creation, DailySpend, Invalid, Plan, Scope},
+    model::{ArtistId, COUNTED_DAYS, ChainId, Creation, DailySpend, Invalid, Plan, Scope, StatsSubject},
     store::{
         StoreError,
-        artist::{ArtistTable, Artists, CallerState, Replay, ReplayClaim, ReplayKey, Transaction, Transactions},
-        chain::{ChainTable, Moments, Payments},
+        artist::{
+            ArtistTable, Artists, CallerState, Claims, DAY, Replay, ReplayClaim, ReplayKey, Transaction, Transactions,
+        },
+        chain::{ChainTable, Moments, Statistics},
         secret::SecretTable,
     },
 };
@@ -39,8 +42,8 @@ pub struct TransactionService {
     writes: ClientLimit,
     chains: Chains,
     planners: Vec<Planner>,
-    payments: Payments,
-    stores: Stores,
+    statistics: Statistics,
+    pub(super) stores: Stores,
     /// What old tokens may spend in a day.
     daily_spend: DailySpend,
 }
@@ -89,7 +92,8 @@ impl TransactionService {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::WRITES_PER_CLIENT_MINUTELY)?);
         let secrets = SecretTable::from_env(&aws)?;
-        let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
+        let (operator, policy, urls) =
+            (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env(&aws).await?);
         let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         let chains = Chains::from_env()?;
         let planner = |chain: &Chain| {
@@ -101,13 +105,14 @@ impl TransactionService {
             callers: CallerAuthenticator::from_env(secrets)?,
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
-            payments: Payments::new(chain.clone()),
+            statistics: Statistics::new(chain.clone()),
             daily_spend: Credential::daily_spend()?,
             stores: Stores {
                 artists: Artists::new(artists.clone()),
-                transactions: Transactions::new(artists),
+                transactions: Transactions::new(artists.clone()),
+                claims: Claims::new(artists.clone()),
                 moments: Moments::new(chain.clone()),
-                chain,
+                provenance: Provenance::new(chain, artists),
             },
         })
     }
@@ -181,6 +186,18 @@ impl TransactionService {
         self.carry_out(Write { request, caller, chain, form, creation, repeat }, plans).await
     }
 
+    /// What a session of the caller finds; nothing is sent or stored.
+    pub async fn look<T>(
+        &self,
+        request: &Request,
+        caller: Caller,
+        chain: ChainId,
+        look: impl AsyncFnOnce(&WriteSession<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let (state, history) = self.state(caller.artist, chain, None).await?;
+        look(&self.session(request, caller, chain, state, history)?).await
+    }
+
     /// Estimates the gas limit of the planned calls; nothing is sent or stored.
     pub async fn estimate<P: Into<Plan>>(
         &self,
@@ -189,10 +206,11 @@ impl TransactionService {
         chain: ChainId,
         plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<u64, ApiError> {
-        let (state, history) = self.state(caller.artist, chain, None).await?;
-        let session = self.session(request, caller, chain, state, history)?;
-        let plan = plan(&session).await?.into();
-        Ok(session.plan(plan).await?.gas_limit)
+        self.look(request, caller, chain, async |session| {
+            let plan = plan(session).await?.into();
+            Ok(session.plan(plan).await?.gas_limit)
+        })
+        .await
     }
 
     async fn carry_out<P: Into<Plan>>(
@@ -229,10 +247,12 @@ impl TransactionService {
         write: Write<'a>,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Queued, ApiError> {
-        let session = match self.open(write).await? {
+        let mut session = match self.open(write).await? {
             Opened::Replayed(earlier) => return Ok((earlier, true)),
             Opened::Fresh(session) => session,
         };
+        // After a replay, which stays one when the time is over.
+        session.valid_until = write.request.valid_until(session.now)?;
         let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
         self.queue(write, session, plans).await
     }
@@ -259,7 +279,7 @@ impl TransactionService {
     }
 
     /// Looks an earlier request up by the idempotency key, or by its repeat. One AWS call beside one for the artist's
-    /// payments, one more for a repeated request.
+    /// statistics, one more for a repeated request.
     fn open<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Result<Opened<'a>, ApiError>> {
         let Write { request, caller, chain, repeat, .. } = write;
         Box::pin(async move {
@@ -311,15 +331,30 @@ impl TransactionService {
         chain: ChainId,
         key: Option<&ReplayKey>,
     ) -> Result<(CallerState, History), ApiError> {
-        let wallet = self.planner(chain)?.wallet(artist).address().into();
-        let (caller, payments) =
-            tokio::try_join!(self.stores.transactions.caller(artist, chain, key), self.payments.count(chain, wallet))?;
-        let caller = caller.ok_or_else(no_artist)?;
-        let age = clock::now()?.as_secs().saturating_sub(caller.joined_at);
-        Ok((caller, History { age, payments }))
+        self.find_state(artist, chain, key).await?.ok_or_else(no_artist)
     }
 
-    fn session<'a>(
+    /// An artist before a write; `None` if there is none. Two reads.
+    pub(super) async fn find_state(
+        &self,
+        artist: ArtistId,
+        chain: ChainId,
+        key: Option<&ReplayKey>,
+    ) -> Result<Option<(CallerState, History)>, ApiError> {
+        let wallet = self.planner(chain)?.wallet(artist).address().into();
+        let (caller, counted) = tokio::try_join!(
+            self.stores.transactions.caller(artist, chain, key),
+            self.statistics.of([(chain, StatsSubject::Artist(wallet))])
+        )?;
+        let Some(caller) = caller else { return Ok(None) };
+        let now = clock::now()?.as_secs();
+        let payments =
+            counted.first().map_or(0, |stats| stats.since((now / DAY + 1).saturating_sub(COUNTED_DAYS)).paid);
+        let age = now.saturating_sub(caller.joined_at);
+        Ok(Some((caller, History { age, payments })))
+    }
+
+    pub(super) fn session<'a>(
         &'a self,
         request: &'a Request,
         Caller { credential, even_suspended, .. }: Caller,
@@ -339,14 +374,16 @@ impl TransactionService {
             caller,
             history,
             replay: None,
+            claim: None,
             credential,
             daily_spend,
             now,
+            valid_until: None,
             genuine,
         })
     }
 
-    fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {
+    pub(super) fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {
         self.find_planner(chain).map_err(ApiError::internal)
     }
 

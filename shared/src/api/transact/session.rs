@@ -1,5 +1,6 @@
 use std::{
     collections::BTreeSet,
+    error::Error,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -7,9 +8,12 @@ use std::{
 use alloy::primitives::U256;
 use futures::future::try_join_all;
 
-use super::refusal::Budget;
+use super::refusal::{Budget, refused_claim};
 use crate::{
-    api::error::{no_collection, no_moment},
+    api::{
+        cost::{Cost, Shortfall, cannot_pay, shortfalls},
+        error::{no_collection, no_moment},
+    },
     auth::api_key::Credential,
     chain::{
         Chain, History,
@@ -17,21 +21,23 @@ use crate::{
         protocol::{
             currency::{Currency, outlay},
             permission::{Permission, Permissions},
-            provenance::was_made_since,
+            provenance::{Origin, Provenance},
         },
-        transaction::{Planned, Planner, collections},
+        transaction::{Planned, Planner, collections, kind_of},
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan, Protocol},
+    model::{
+        Address, ArtistId, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan, Protocol,
+        WriteKind,
+    },
     store::{
         StoreError,
         artist::{
-            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, ReplayClaim,
-            Transaction, Transactions,
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, Claims, DAY, NewClaim, NewTransaction, Outlay,
+            ReplayClaim, Transaction, Transactions,
         },
-        chain::{ChainTable, Moments},
-        engine::Progress,
+        chain::Moments,
     },
 };
 
@@ -43,13 +49,26 @@ const PAYMENT_VALIDITY: u64 = 10 * 60;
 /// Seconds in which any other write must be sent.
 const VALIDITY: u64 = DAY;
 
+/// Seconds in which the index mostly has a new block.
+const INDEXING: u64 = 5;
+
+/// Neither the index nor a log says who made a collection.
+#[derive(Debug, thiserror::Error)]
+#[error("the index and the nodes' logs lag behind collection {0}")]
+struct UnknownOrigin(Address);
+
+/// 503 for a collection or a moment that the chain has and the index hasn't yet.
+pub(super) fn too_new(what: &str, cause: impl Error + Send + Sync + 'static) -> ApiError {
+    ApiError::unavailable(format!("The {what} is too new to be known: try again in a moment"), INDEXING, cause)
+}
+
 /// What sessions read and write.
 pub(super) struct Stores {
     pub(super) artists: Artists,
     pub(super) transactions: Transactions,
+    pub(super) claims: Claims,
     pub(super) moments: Moments,
-    /// The chain table, for the index's progress.
-    pub(super) chain: ChainTable,
+    pub(super) provenance: Provenance,
 }
 
 /// A write in progress: its artist and chain.
@@ -61,29 +80,29 @@ pub struct WriteSession<'a> {
     pub(super) history: History,
     /// Idempotency key and hash of the request, with the replay that the key has outlived.
     pub(super) replay: Option<ReplayClaim>,
+    /// The place of a claim link that the write takes; the request isn't the artist's then.
+    pub(super) claim: Option<NewClaim>,
     /// What the request is authenticated by.
     pub(super) credential: Credential,
     /// What old tokens may spend in a day.
     pub(super) daily_spend: DailySpend,
     /// Unix time in seconds.
     pub(super) now: u64,
+    /// Unix time in seconds, by which the client wants its transactions sent.
+    pub(super) valid_until: Option<u64>,
     /// Collections that a factory is known to have made.
     pub(super) genuine: Mutex<BTreeSet<Address>>,
-}
-
-/// Cost of a write, in one currency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// The currency.
-    pub currency: Currency,
-    /// In its smallest unit.
-    pub amount: U256,
 }
 
 impl WriteSession<'_> {
     /// The artist's embedded wallet.
     pub fn account(&self) -> Address {
         self.caller.artist.embedded_wallet
+    }
+
+    /// The embedded wallet of any artist.
+    pub fn wallet_of(&self, artist: ArtistId) -> Address {
+        self.planner.wallet(artist).address().into()
     }
 
     /// The chain.
@@ -123,24 +142,23 @@ impl WriteSession<'_> {
         Ok(permissions)
     }
 
-    /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions.
-    /// One read; for one that isn't indexed for good, two more and two calls.
+    /// Requires a configured factory to have made the collection (422; 503 while that isn't known yet). One read; for one
+    /// that isn't indexed for good, three more and up to three calls.
     pub async fn require_genuine(&self, collection: Address) -> Result<(), ApiError> {
         if self.genuine.lock().unwrap_or_else(PoisonError::into_inner).contains(&collection) {
             return Ok(());
         }
-        if !self.is_indexed(collection).await? {
-            let chain = self.chain();
-            // Read before the rows, so that a block that is indexed meanwhile is asked for as well.
-            let unread =
-                Progress::of(&self.stores.chain, chain.id).await?.first_unsettled().unwrap_or(chain.first_block);
-            if !self.is_indexed(collection).await? && !was_made_since(self.node(), chain, collection, unread).await? {
-                let words = format!("{collection} was not made by a factory that this service knows");
-                return Err(ApiError::unprocessable(words));
+        match self.stores.provenance.of::<ApiError>(self.node(), self.chain(), collection).await? {
+            Origin::Factory => {
+                self.note_genuine(collection);
+                Ok(())
             }
+            Origin::Stranger => {
+                let words = format!("{collection} was not made by a factory that this service knows");
+                Err(ApiError::unprocessable(words))
+            }
+            Origin::Unknown => Err(too_new("collection", UnknownOrigin(collection))),
         }
-        self.note_genuine(collection);
-        Ok(())
     }
 
     /// Notes that the chain's factory makes the collection at this address.
@@ -169,10 +187,6 @@ impl WriteSession<'_> {
         indexed.map(drop).ok_or_else(|| no_moment(moment))
     }
 
-    async fn is_indexed(&self, collection: Address) -> Result<bool, StoreError> {
-        Ok(self.protocol(collection).await?.is_some())
-    }
-
     fn expect(&self, permissions: &Permissions, permission: Permission, on: &str) -> Result<(), ApiError> {
         if permissions.may(permission) {
             return Ok(());
@@ -184,24 +198,18 @@ impl WriteSession<'_> {
     /// Requires the account's balances for `calls`, one currency per cost. One call to the chain each.
     ///
     /// # Errors
-    /// 402 with balance and cost of each short currency; 403 or 422 where `calls` would fail with enough money, too.
+    /// 402 with what is missing; 403 or 422 where `calls` would fail with enough money, too.
     pub async fn afford(&self, costs: &[Cost], calls: &[Call]) -> Result<(), ApiError> {
         let account = self.account();
-        let balances = costs.iter().map(|cost| cost.currency.balance(self.node(), account.into()));
-        let balances = try_join_all(balances).await?;
-        let short: Vec<_> = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount).collect();
+        let short = shortfalls(self.node(), account.into(), costs).await?;
         if short.is_empty() {
             return Ok(());
         }
-        if short.iter().all(|(cost, _)| cost.currency.contract.is_none()) {
+        if short.iter().all(Shortfall::is_native) {
             // Errors that money doesn't solve come first.
             self.planner.simulate_wealthy(account, calls).await?;
         }
-        let short = short.into_iter().map(|(Cost { currency, amount }, balance)| {
-            format!("needs {}, has {}", currency.format(*amount), currency.format(balance))
-        });
-        let short: Vec<_> = short.collect();
-        Err(ApiError::payment_required(format!("Your account {account} can't pay for this: {}", short.join("; "))))
+        Err(cannot_pay(&format!("Your account {account}"), &short))
     }
 
     /// Requires a wallet to be the artist's own (400); defaults to the embedded one. At most one AWS call.
@@ -224,23 +232,24 @@ impl WriteSession<'_> {
         Ok(self.planner.plan(&self.caller, plan).await?)
     }
 
-    /// Queues one transaction per plan, all or none; `None` if another request with the same idempotency key was faster.
+    /// Queues one transaction per plan, all or none; `None` if another request with the same idempotency key was faster, or
+    /// took the place of a claim.
     pub(super) async fn queue(
         &self,
         plans: Vec<Plan>,
         creation: Creation,
     ) -> Result<Option<Vec<Transaction>>, ApiError> {
-        let valid_until = self.request.valid_until(self.now)?;
         let planned = try_join_all(plans.into_iter().map(|plan| self.plan(plan))).await?;
         if deadline::is_within(ADMISSION) {
             return Err(ApiError::late());
         }
         let paid = self.outlay(planned.iter().map(|planned| &planned.plan))?;
-        let new = |Planned { plan, gas, reserve, .. }| {
+        let kinds = try_join_all(planned.iter().map(|planned| self.kind(&planned.plan))).await?;
+        let new = |(Planned { plan, gas, reserve, .. }, kind)| {
             let pays = outlay(self.chain(), &plan.outline(&self.chain().addresses)) != (U256::ZERO, U256::ZERO);
             let latest = self.now + if pays { PAYMENT_VALIDITY } else { VALIDITY };
-            let valid_until = Some(valid_until.map_or(latest, |until| until.min(latest)));
-            NewTransaction { plan, gas, creation, reserve, valid_until }
+            let valid_until = Some(self.valid_until.map_or(latest, |until| until.min(latest)));
+            NewTransaction { plan, kind, gas, creation, reserve, valid_until }
         };
         let admission = Admission {
             artist: self.caller.artist.artist_id,
@@ -249,23 +258,36 @@ impl WriteSession<'_> {
             chain: self.chain().id,
             wallet: self.account(),
             account: self.caller.account,
-            transactions: planned.into_iter().map(new).collect(),
+            transactions: planned.into_iter().zip(kinds).map(new).collect(),
             replay: self.replay.clone(),
+            claim: self.claim.clone(),
             artist_limit: self.chain().spending.artist_limit(self.history),
             pool: self.chain().spending.pool(self.history),
         };
         match self.stores.transactions.admit(&admission, clock::now()?).await? {
+            Admitted::Queued(transactions) if self.claim.is_some() => Ok(Some(transactions)),
             Admitted::Queued(transactions) => {
                 let wei = transactions.iter().map(|transaction| transaction.charge.wei).sum();
                 self.request.note_limits(&[self.budget(wei).limit()]);
                 Ok(Some(transactions))
             }
-            Admitted::Refused(AdmissionRefusal::KeyInUse) => Ok(None),
+            Admitted::Refused(AdmissionRefusal::KeyInUse | AdmissionRefusal::NoPlace) => Ok(None),
+            Admitted::Refused(refusal) if self.claim.is_some() => Err(refused_claim(refusal, self.now)),
             Admitted::Refused(AdmissionRefusal::DailySpent) if self.credential == Credential::OldToken => {
                 Err(ApiError::stale_sign_in())
             }
             Admitted::Refused(refusal) => Err(self.budget(0).refused(refusal)),
         }
+    }
+
+    /// The queue for a plan; the relay comes to the same. A read for each account that isn't the artist's embedded one and
+    /// whose permissions change.
+    async fn kind(&self, plan: &Plan) -> Result<WriteKind, ApiError> {
+        let calls = plan.outline(&self.chain().addresses);
+        let kind = kind_of(self.chain(), &self.stores.artists, &self.caller.artist, &calls).await?;
+        kind.ok_or_else(|| {
+            ApiError::unprocessable("One write can't both pay and change who may do what: make two of it")
+        })
     }
 
     /// Whether calls pay more than an old token may in a day: the artist is told of them.

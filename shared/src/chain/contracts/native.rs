@@ -123,6 +123,9 @@ sol! {
             bytes calldata minterArguments
         ) external payable;
         function mintFee() external view returns (uint256);
+        /// The token's, or the collection's where it has none.
+        function getRoyalties(uint256 tokenId) external view returns (CreatorFactory.RoyaltyConfiguration memory);
+        function createReferrals(uint256 tokenId) external view returns (address);
         function getTokenInfo(uint256 tokenId) external view returns (TokenData memory);
         function balanceOf(address account, uint256 tokenId) external view returns (uint256);
         function isAdminOrRole(address user, uint256 tokenId, uint256 role) external view returns (bool);
@@ -180,7 +183,25 @@ sol! {
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
     }
 
-    /// Tokens per account in sales with a limit: those of `FixedPriceMinter` and `Erc20Minter`.
+    /// Sells to the accounts of a list, whose tree of hashes it keeps the root of.
+    #[sol(rpc)]
+    interface MerkleMinter {
+        struct MerkleSaleSettings {
+            uint64 presaleStart;
+            uint64 presaleEnd;
+            address fundsRecipient;
+            bytes32 merkleRoot;
+        }
+
+        /// All fields are zero when a sale is reset.
+        event SaleSet(address indexed mediaContract, uint256 indexed tokenId, MerkleSaleSettings merkleSaleSettings);
+
+        function setSale(uint256 tokenId, MerkleSaleSettings memory merkleSaleSettings) external;
+        function resetSale(uint256 tokenId) external;
+        function sale(address tokenContract, uint256 tokenId) external view returns (MerkleSaleSettings memory);
+    }
+
+    /// Tokens per account in sales with a limit: those of `FixedPriceMinter`, `Erc20Minter` and `MerkleMinter`.
     #[sol(rpc)]
     interface LimitedMinter {
         function getMintedPerWallet(address tokenContract, uint256 tokenId, address wallet)
@@ -414,6 +435,7 @@ sol! {
         error SaleEnded();
         error SaleHasNotStarted();
         error UserExceedsMintLimit(address user, uint256 limit, uint256 requestedAmount);
+        error InvalidMerkleProof(address mintTo, bytes32[] merkleProof, bytes32 merkleRoot);
         error PricePerTokenTooLow();
         error AddressZero();
         error InvalidETHValue(uint256 expectedValue, uint256 actualValue);

@@ -1,6 +1,6 @@
 //! RPC client of a chain. Calls have a time-out, never go beyond the request's deadline, and name the block they read.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use alloy::{
     eips::{BlockId, BlockNumberOrTag},
@@ -24,6 +24,7 @@ use url::Url;
 
 use super::{
     fault::{NodeFault, halt_in_words},
+    gathering::Reads,
     health::{Endpoint, Health},
     pace::{PacedNode, is_rate_limit},
     urls::NodeUrls,
@@ -48,6 +49,9 @@ pub enum NodeError {
     /// A node's answer contradicts itself or an earlier one.
     #[error("a node's answer is wrong: {0}")]
     Wrong(&'static str),
+    /// The error of a call that several reads shared.
+    #[error(transparent)]
+    Shared(Arc<NodeError>),
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]
     None(ChainId),
@@ -61,13 +65,18 @@ impl NodeError {
     pub fn fault(&self) -> NodeFault {
         match self {
             Self::Rpc(error) => NodeFault::of(error),
+            Self::Shared(error) => error.fault(),
             _ => NodeFault::Unknown,
         }
     }
 
     /// Whether the node only wants calls to come slower.
     pub fn is_rate_limit(&self) -> bool {
-        matches!(self, Self::Rpc(error) if is_rate_limit(error))
+        match self {
+            Self::Rpc(error) => is_rate_limit(error),
+            Self::Shared(error) => error.is_rate_limit(),
+            _ => false,
+        }
     }
 
     /// Data of a revert, empty if the contract gave no reason; `None` for other errors.
@@ -125,13 +134,14 @@ struct ReceiptLogs {
 #[derive(Clone)]
 pub struct Node {
     pub(super) endpoints: Vec<Endpoint>,
+    pub(super) reads: Reads<NodeError>,
 }
 
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
     /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
-    const CALL_GAS: u64 = 16_777_216;
+    pub(super) const CALL_GAS: u64 = 16_777_216;
     const READ_GAS: u64 = 10_000_000;
 
     /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.
@@ -167,7 +177,7 @@ impl Node {
             };
             Endpoint { provider: builder.connect_client(client).erased(), health: Health::default() }
         };
-        Ok(Self { endpoints: urls.iter().map(connect).collect() })
+        Ok(Self { endpoints: urls.iter().map(connect).collect(), reads: Reads::default() })
     }
 
     /// Number of the newest block.
@@ -261,20 +271,20 @@ impl Node {
         self.read_at(None, contract, function).await
     }
 
-    /// The same as of the block with this hash, if there is one: results of the same block are consistent.
+    /// The same as of the block with this hash, if there is one: results of the same block are consistent. Reads of the
+    /// same moment are one call.
     pub async fn read_at<C: SolCall>(
         &self,
         block: Option<B256>,
         contract: Address,
         function: &C,
     ) -> Result<Option<C::Return>, NodeError> {
-        let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
-        let (call, overrides) = (call.gas_limit(Self::READ_GAS), StateOverride::default());
-        let answer = match block {
-            Some(hash) => self.call_at(hash, &call, &overrides).await,
-            None => self.call(&call, &overrides).await,
-        };
-        match answer {
+        let (at, data) = (block.map_or(BlockId::latest(), BlockId::from), function.abi_encode());
+        if let Some(answer) = self.read_together(at, contract, data.clone()).await? {
+            return Ok(C::abi_decode_returns(&answer).ok());
+        }
+        let call = TransactionRequest::default().to(contract).input(data.into()).gas_limit(Self::READ_GAS);
+        match self.call_at(at, &call, &StateOverride::default()).await {
             Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
             Err(error) if error.fault() == NodeFault::Reverted || error.halt().is_some() => Ok(None),
             Err(error) => Err(error),
@@ -298,14 +308,17 @@ impl Node {
         Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
     }
 
-    /// Gas that a transaction needs, with some accounts' code or balance replaced; an error if it reverts.
+    /// Gas that a transaction needs, with some accounts' code or balance replaced; an error if it reverts, or needs more
+    /// than one transaction's.
     pub async fn estimate_gas_with(
         &self,
         transaction: &TransactionRequest,
         overrides: &StateOverride,
     ) -> Result<u64, NodeError> {
+        let bounded = transaction.clone().gas_limit(transaction.gas.unwrap_or(Self::CALL_GAS));
+        let bounded = &bounded;
         self.ask(|node| async move {
-            let estimate = node.estimate_gas(transaction.clone()).overrides(overrides.clone());
+            let estimate = node.estimate_gas(bounded.clone()).overrides(overrides.clone());
             estimate.block(BlockId::latest()).await
         })
         .await
@@ -314,6 +327,12 @@ impl Node {
     /// Whether a contract is deployed at an address.
     pub async fn has_code(&self, address: Address) -> Result<bool, NodeError> {
         Ok(!self.ask(|node| async move { node.get_code_at(address).await }).await?.is_empty())
+    }
+
+    /// Whether it was as of a block. Fails where no node has that block's state.
+    pub async fn has_code_at(&self, block: u64, address: Address) -> Result<bool, NodeError> {
+        let at = BlockId::number(block);
+        Ok(!self.ask(|node| async move { node.get_code_at(address).block_id(at).await }).await?.is_empty())
     }
 
     /// Balance of an account, in wei.

@@ -16,6 +16,8 @@ use alloy::transports::{RpcError, TransportErrorKind};
 pub enum NodeFault {
     /// No node will ever accept this transaction.
     Refused,
+    /// This node's own limits forbid the call or transaction; another node's may not.
+    Unwilling,
     /// The call or transaction reverts.
     Reverted,
     /// The node has this very transaction already.
@@ -40,7 +42,7 @@ pub enum NodeFault {
 
 use NodeFault::{
     AlreadyKnown, Busy, FeeTooLow, InsufficientFunds, NoAnswer, NonceTooHigh, NonceTooLow, Refused,
-    ReplacementUnderpriced, Reverted, Unknown,
+    ReplacementUnderpriced, Reverted, Unknown, Unwilling,
 };
 
 /// Parts of messages in lower case; the first match decides. Permanent faults come first: some messages also sound
@@ -52,15 +54,15 @@ const WORDINGS: &[(&str, NodeFault)] = &[
     ("gas limit too high", Refused),
     ("gas limit is too high", Refused),
     ("gas limit is greater than the block gas limit", Refused),
-    ("gaslimitexceeded", Refused),
-    ("exceeds the configured cap", Refused),
-    ("transaction fee cap exceeded", Refused),
-    ("oversized data", Refused),
-    ("tx too large", Refused),
-    ("transaction too large", Refused),
-    ("tx too big", Refused),
-    ("rlptoolong", Refused),
-    ("maxtxsizeexceeded", Refused),
+    ("gaslimitexceeded", Unwilling),
+    ("exceeds the configured cap", Unwilling),
+    ("transaction fee cap exceeded", Unwilling),
+    ("oversized data", Unwilling),
+    ("tx too large", Unwilling),
+    ("transaction too large", Unwilling),
+    ("tx too big", Unwilling),
+    ("rlptoolong", Unwilling),
+    ("maxtxsizeexceeded", Unwilling),
     ("initcode", Refused),
     ("gas uint64 overflow", Refused),
     ("gasuintoverflow", Refused),
@@ -150,6 +152,7 @@ const WORDINGS: &[(&str, NodeFault)] = &[
 const HALTS: &[(&str, &str)] = &[
     ("out of gas", "The call ran out of gas"),
     ("outofgas", "The call ran out of gas"),
+    ("gas required exceeds allowance", "The call ran out of gas"),
     ("invalid opcode", "The contract ran into an invalid instruction"),
     ("invalidfeopcode", "The contract ran into an invalid instruction"),
     ("opcodenotfound", "The contract ran into an invalid instruction"),
@@ -192,7 +195,12 @@ impl NodeFault {
 
     /// Whether the fault lies with the call or transaction, so that every node would say the same.
     pub fn is_about_transaction(self) -> bool {
-        !matches!(self, Busy | NoAnswer | Unknown)
+        !self.is_failure() && self != Unwilling
+    }
+
+    /// Whether the node failed to answer.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Busy | NoAnswer | Unknown)
     }
 
     /// Whether a retry may well end otherwise.
@@ -220,10 +228,10 @@ mod tests {
             ("geth", "intrinsic gas too low: gas 21000, minimum needed 22600", Refused),
             ("geth", "exceeds block gas limit", Refused),
             ("geth", "transaction gas limit too high (cap: 16777216, tx: 30000000)", Refused),
-            ("geth", "oversized data: transaction size 200000, limit 131072", Refused),
+            ("geth", "oversized data: transaction size 200000, limit 131072", Unwilling),
             ("geth", "max initcode size exceeded: code size 60000, limit 49152", Refused),
             ("geth", "max priority fee per gas higher than max fee per gas", Refused),
-            ("geth", "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", Refused),
+            ("geth", "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", Unwilling),
             ("geth", "invalid chain id for signer: have 1 want 8453", Refused),
             ("geth", "transaction type not supported", Refused),
             ("geth", "nonce has max value", Refused),
@@ -255,7 +263,7 @@ mod tests {
             ("erigon", "baseFee sub-pool is full", Busy),
             ("erigon", "IntrinsicGas", Refused),
             ("erigon", "GasUintOverflow", Refused),
-            ("erigon", "RLPTooLong", Refused),
+            ("erigon", "RLPTooLong", Unwilling),
             ("erigon", "gas limit is too high", Refused),
             ("nethermind", "AlreadyKnown", AlreadyKnown),
             ("nethermind", "OldNonce, Current nonce: 7, nonce of rejected tx: 5", NonceTooLow),
@@ -264,8 +272,8 @@ mod tests {
             ("nethermind", "FeeTooLowToCompete", FeeTooLow),
             ("nethermind", "FeeTooLow, MaxFeePerGas too low", FeeTooLow),
             ("nethermind", "InsufficientFunds, Account balance: 0", InsufficientFunds),
-            ("nethermind", "GasLimitExceeded, Gas limit: 1, gas limit of rejected tx: 2", Refused),
-            ("nethermind", "MaxTxSizeExceeded", Refused),
+            ("nethermind", "GasLimitExceeded, Gas limit: 1, gas limit of rejected tx: 2", Unwilling),
+            ("nethermind", "MaxTxSizeExceeded", Unwilling),
             ("nethermind", "SenderIsContract", Refused),
             ("nethermind", "Int256Overflow", Refused),
             ("besu", "Known transaction", AlreadyKnown),
@@ -277,7 +285,7 @@ mod tests {
             ("besu", "Gas price below current base fee", FeeTooLow),
             ("besu", "Intrinsic gas exceeds gas limit", Refused),
             ("besu", "Transaction gas limit exceeds block gas limit", Refused),
-            ("besu", "Transaction fee cap exceeded", Refused),
+            ("besu", "Transaction fee cap exceeded", Unwilling),
             ("besu", "Wrong chainId", Refused),
             ("besu", "Invalid signature", Refused),
             ("besu", "Initial sync is still in progress", Busy),
@@ -332,6 +340,7 @@ mod tests {
             ("execution reverted: no", None),
             ("nonce too low", None),
             ("Out of gas: gas required exceeds allowance: 21000", Some("The call ran out of gas")),
+            ("gas required exceeds allowance (16777216)", Some("The call ran out of gas")),
         ] {
             assert_eq!(halt_in_words(message), words, "{message}");
         }

@@ -11,9 +11,12 @@ use alloy::providers::DynProvider;
 const MIN_PENALTY: Duration = Duration::from_secs(2);
 const MAX_PENALTY: Duration = Duration::from_secs(60);
 
+/// Failures in a row after which a node is down.
+const DOWN: u32 = 3;
+
 /// A node lags, and is asked last, if its newest block is both this much older than the best node's and this many
 /// blocks behind.
-const MAX_LAG_SECONDS: u64 = 10;
+const MAX_LAG_SECONDS: u64 = 5;
 const MAX_LAG_BLOCKS: u64 = 3;
 
 /// Lag of a node that stands still: nothing is expected of it any more. Longer than between the slowest chain's blocks,
@@ -76,6 +79,11 @@ impl Health {
 
     fn head(&self) -> Option<Head> {
         self.state().head
+    }
+
+    /// Whether it has failed again and again: nothing is expected of it.
+    pub(super) fn is_down(&self) -> bool {
+        self.state().failures >= DOWN
     }
 
     /// Whether it failed lately.

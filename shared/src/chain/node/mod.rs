@@ -2,10 +2,13 @@
 
 mod client;
 mod fault;
+mod gathering;
 mod health;
 mod nonce;
 mod pace;
 mod pool;
+mod proof;
+mod reads;
 mod receipt;
 mod urls;
 
@@ -13,6 +16,7 @@ pub use self::{
     client::{BlockFacts, Node, NodeError, NonceFacts},
     fault::{NodeFault, halt_in_words},
     pool::SendError,
+    reads::MULTICALL,
     receipt::Receipt,
     urls::NodeUrls,
 };

@@ -12,6 +12,7 @@ use futures::{StreamExt, future::join_all, stream::FuturesUnordered};
 use super::{
     client::{Node, NodeError},
     fault::NodeFault,
+    gathering::Reads,
     health::{Endpoint, Head, Health, order},
 };
 use crate::{clock, deadline};
@@ -37,7 +38,7 @@ pub struct SendError {
 impl Node {
     /// Each node on its own, in the configured order. Answers of one node are consistent with each other.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
-        self.endpoints.clone().into_iter().map(|endpoint| Self { endpoints: vec![endpoint] })
+        self.endpoints.clone().into_iter().map(|endpoint| Self { endpoints: vec![endpoint], reads: Reads::default() })
     }
 
     /// How many nodes there are.
@@ -96,7 +97,8 @@ impl Node {
                 async move { (index, sent.await.unwrap_or_else(|error| Err(TransportErrorKind::custom(error)))) }
             })
             .collect();
-        let (mut refusal, mut failure, mut may_have_left) = (None::<(usize, RpcError<_>)>, None, false);
+        let (mut refusal, mut unwilling, mut failure) = (None::<(usize, RpcError<_>)>, None, None);
+        let mut may_have_left = false;
         loop {
             // One that hangs doesn't delay what another one says.
             let patience = if refusal.is_some() { HEDGE } else { Duration::MAX };
@@ -118,13 +120,15 @@ impl Node {
                         refusal = Some((index, error));
                     }
                 }
+                NodeFault::Unwilling => unwilling = Some(error),
                 _ => {
                     may_have_left = true;
                     failure = Some(error);
                 }
             }
         }
-        let source = refusal.map(|(_, error)| error).or(failure).map_or(NodeError::Deadline, NodeError::Rpc);
+        let said = refusal.map(|(_, error)| error).or(failure).or(unwilling);
+        let source = said.map_or(NodeError::Deadline, NodeError::Rpc);
         Err(SendError { fault: source.fault(), may_have_left, source })
     }
 
@@ -195,7 +199,7 @@ impl Node {
 impl Endpoint {
     fn note<T>(&self, answer: &Result<T, RpcError<TransportErrorKind>>) {
         match answer {
-            Err(error) if !NodeFault::of(error).is_about_transaction() => self.health.failed(),
+            Err(error) if NodeFault::of(error).is_failure() => self.health.failed(),
             _ => self.health.answered(),
         }
     }

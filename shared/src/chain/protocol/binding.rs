@@ -2,7 +2,11 @@
 
 use alloy::primitives::{B256, Bytes, U256};
 
-use super::{permission::Permission, sale::CurrentSale};
+use super::{
+    moving::{Found, Movable},
+    permission::Permission,
+    sale::CurrentSale,
+};
 use crate::{
     chain::{
         chains::ChainAddresses,
@@ -14,6 +18,7 @@ use crate::{
 
 /// What a plan's calls depend on, as the chain has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each plan of a batch, on the stack")]
 pub enum Binding {
     /// Nothing, or it isn't there.
     Nothing,
@@ -21,6 +26,10 @@ pub enum Binding {
     NextToken(U256),
     /// Sale of the plan's moment.
     Sale(CurrentSale),
+    /// The moment that the plan moves.
+    Movable(Movable),
+    /// That moment isn't what it was when the plan was made.
+    Changed,
 }
 
 /// Reason why a plan has no calls.
@@ -29,6 +38,12 @@ pub enum BindError {
     /// The collection isn't there.
     #[error("The collection doesn't say what its next token is")]
     NoNextToken,
+    /// The moment isn't what it was when the plan was made.
+    #[error("The moment was moved or got other metadata meanwhile")]
+    Changed,
+    /// None of its tokens are left, so that a copy would have none.
+    #[error("All tokens of this moment are minted: its copy would have none")]
+    SoldOut,
     /// The moment isn't sold, or in a way that can't be changed.
     #[error("This moment has no sale that could be changed")]
     NoSale,
@@ -43,7 +58,7 @@ pub enum BindError {
 }
 
 impl Binding {
-    /// Reads what the plan depends on, as of the block with this hash or the newest one. At most two concurrent calls.
+    /// Reads what the plan depends on, as of the block with this hash or the newest one. At most five concurrent calls.
     pub async fn read(
         node: &Node,
         addresses: &ChainAddresses,
@@ -60,6 +75,11 @@ impl Binding {
                 let place = ((*collection).into(), (*token).into());
                 CurrentSale::changeable(node, addresses, place, block).await?.map_or(Self::Nothing, Self::Sale)
             }
+            Plan::Moving(moving) => match Movable::find(node, addresses, moving, block).await? {
+                Found::Movable(movable) => Self::Movable(movable),
+                Found::Changed => Self::Changed,
+                Found::NoNextToken => Self::Nothing,
+            },
             Plan::Calls { .. } | Plan::Moment(_) => Self::Nothing,
         })
     }
@@ -72,6 +92,10 @@ impl Plan {
             (Self::Calls { calls }, _) => Ok(calls.clone()),
             (Self::Tokens(tokens), Binding::NextToken(first)) => Ok(tokens.calls(addresses, *first)),
             (Self::Tokens(_), _) => Err(BindError::NoNextToken),
+            (Self::Moving(_), Binding::Movable(movable)) if movable.left.is_zero() => Err(BindError::SoldOut),
+            (Self::Moving(moving), Binding::Movable(movable)) => Ok(moving.calls(addresses, movable)),
+            (Self::Moving(_), Binding::Changed) => Err(BindError::Changed),
+            (Self::Moving(_), _) => Err(BindError::NoNextToken),
             (Self::Moment(update), binding) => Ok(vec![update.call(addresses, binding)?]),
         }
     }
@@ -82,6 +106,10 @@ impl Plan {
         match self {
             Self::Calls { calls } => calls.clone(),
             Self::Tokens(tokens) => tokens.calls(addresses, U256::ONE),
+            Self::Moving(moving) => moving.outline(addresses),
+            Self::Moment(
+                update @ MomentUpdate { edit: MomentEdit::GrantAdmin(_) | MomentEdit::RevokeAdmin(_), .. },
+            ) => update.call(addresses, &Binding::Nothing).into_iter().collect(),
             Self::Moment(MomentUpdate { collection, token, .. }) => {
                 let (token, minter) = ((*token).into(), addresses.fixed_price_minter);
                 let call = Creator1155::callSaleCall { tokenId: token, salesConfig: minter, data: Bytes::new() };
@@ -95,7 +123,7 @@ impl Plan {
     pub(crate) fn leave_split_out(&mut self) -> bool {
         let calls = match self {
             Self::Calls { calls } | Self::Tokens(NewTokens { before: calls, .. }) => calls,
-            Self::Moment(_) => return true,
+            Self::Moment(_) | Self::Moving(_) => return true,
         };
         calls.drain(..calls.len().min(1));
         !matches!(self, Self::Calls { calls } if calls.is_empty())
@@ -124,6 +152,5 @@ fn sale_call(
 ) -> Result<Creator1155::callSaleCall, BindError> {
     let Binding::Sale(current) = binding else { return Err(BindError::NoSale) };
     let changed = edit.applied_to(*current).map_err(|(field, reason)| BindError::Refused { field, reason })?;
-    let data = changed.setting(token);
-    Ok(Creator1155::callSaleCall { tokenId: token, salesConfig: changed.strategy.minter(addresses), data })
+    Ok(changed.storing(addresses, token, ""))
 }

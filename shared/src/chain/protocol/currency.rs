@@ -12,7 +12,7 @@ use crate::{
         node::{Node, NodeError},
         wallet::Call,
     },
-    model::{self, Invalid},
+    model::{self, ChainId, Invalid},
 };
 
 /// Decimals of the chains' own currencies.
@@ -89,6 +89,19 @@ impl Currency {
         }
     }
 
+    /// The request of a payment to an account that wallets read from a QR code (ERC-681), for an amount in the smallest unit
+    /// if it is known.
+    pub fn payment_uri(&self, chain: ChainId, to: model::Address, amount: Option<model::Amount>) -> String {
+        match (self.contract.map(model::Address::from), amount) {
+            (None, None) => format!("ethereum:{to}@{chain}"),
+            (None, Some(amount)) => format!("ethereum:{to}@{chain}?value={amount}"),
+            (Some(contract), None) => format!("ethereum:{contract}@{chain}/transfer?address={to}"),
+            (Some(contract), Some(amount)) => {
+                format!("ethereum:{contract}@{chain}/transfer?address={to}&uint256={amount}")
+            }
+        }
+    }
+
     /// Formats an amount in the smallest unit with its symbol: `0.000111 ETH`.
     pub fn format(&self, amount: U256) -> String {
         let digits = format!("{amount:0>width$}", amount = amount.to_string(), width = usize::from(self.decimals) + 1);
@@ -103,7 +116,21 @@ impl Currency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chain::chains::Chains, model::ChainId};
+    use crate::chain::chains::Chains;
+
+    #[test]
+    fn payments_are_requested_as_wallets_read_them() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let [eth, usdc] = chains.get(ChainId(8453)).unwrap().currencies();
+        let to: model::Address = "0x540c18b7f99b3b599c6feb99964498931c211858".parse().unwrap();
+        let amount = Some(model::Amount(U256::from(7_u64)));
+        assert_eq!(eth.payment_uri(ChainId(8453), to, None), format!("ethereum:{to}@8453"));
+        assert_eq!(eth.payment_uri(ChainId(8453), to, amount), format!("ethereum:{to}@8453?value=7"));
+        let contract = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+        let transfer = format!("ethereum:{contract}@8453/transfer?address={to}");
+        assert_eq!(usdc.payment_uri(ChainId(8453), to, None), transfer);
+        assert_eq!(usdc.payment_uri(ChainId(8453), to, amount), format!("{transfer}&uint256=7"));
+    }
 
     #[test]
     fn amounts_are_formatted_in_the_main_unit() {

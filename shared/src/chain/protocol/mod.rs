@@ -1,9 +1,12 @@
 //! The protocol behind the contracts: permissions, sales, splits, currencies, and the calls that publish.
 
+pub mod allow_list;
 pub mod binding;
 pub mod created;
 pub mod currency;
 pub mod destination;
+pub mod gift;
+pub mod moving;
 pub mod permission;
 pub mod provenance;
 pub mod publishing;

@@ -1,6 +1,9 @@
 //! Permissions of accounts on tokens of a collection, as a bit set. Permissions on token 0 apply to all tokens.
 
-use alloy::primitives::{Address, U256};
+use alloy::{
+    primitives::{Address, Bytes, U256},
+    sol_types::SolCall,
+};
 use futures::future::BoxFuture;
 
 use crate::{
@@ -8,7 +11,7 @@ use crate::{
         contracts::native::Creator1155,
         node::{Node, NodeError},
     },
-    model::MomentRef,
+    model::{self, MomentRef},
 };
 
 /// A permission; its value is the contract's bit.
@@ -101,6 +104,28 @@ impl Permissions {
                 on_collection: on_all.unwrap_or_default(),
             })
         })
+    }
+
+    /// Which of the accounts are token-level admins, in their order. One call.
+    pub async fn admins_among(
+        node: &Node,
+        moment: &MomentRef,
+        accounts: &[model::Address],
+    ) -> Result<Vec<bool>, NodeError> {
+        if accounts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = |user: &model::Address| {
+            let on_token = Creator1155::permissionsCall { tokenId: moment.token.into(), user: (*user).into() };
+            on_token.abi_encode().into()
+        };
+        let questions = Creator1155::multicallCall { data: accounts.iter().map(question).collect() };
+        let answers = node.read(moment.collection.into(), &questions).await?.unwrap_or_default();
+        let is_admin = |answer: Option<&Bytes>| {
+            let mask = answer.and_then(|answer| Creator1155::permissionsCall::abi_decode_returns(answer).ok());
+            mask.is_some_and(|mask| Permission::Admin.is_among(mask))
+        };
+        Ok((0..accounts.len()).map(|index| is_admin(answers.get(index))).collect())
     }
 
     /// Whether the account has this permission or is an admin, on the token or the collection.

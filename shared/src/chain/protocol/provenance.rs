@@ -1,23 +1,119 @@
-//! Whether a collection was made by the configured factory.
+//! Whether a collection was made by the configured factory: any contract can claim prices and permissions.
 
-use alloy::{primitives::Address, rpc::types::Filter, sol_types::SolEvent};
+use std::collections::BTreeSet;
+
+use alloy::{
+    primitives::Address,
+    rpc::types::{Filter, Log},
+    sol_types::{SolCall, SolEvent},
+};
 
 use crate::{
     chain::{
         chains::Chain,
-        contracts::native::CreatorFactory::SetupNewContract,
+        contracts::native::CreatorFactory::{
+            SetupNewContract, deterministicContractAddressCall, getOrCreateContractDeterministicCall,
+        },
         node::{Node, NodeError},
+        wallet::Call,
     },
     model,
+    store::{
+        StoreError,
+        artist::{ArtistTable, MadeCollections},
+        chain::{ChainTable, Moments},
+        engine::Progress,
+    },
 };
 
-/// Whether the factory made a collection in block `since` or later, by its own log: code can be copied. Two calls.
-pub async fn was_made_since(
+/// Where a collection comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// A factory that the service knows made it.
+    Factory,
+    /// No such factory did.
+    Stranger,
+    /// The index and the nodes' logs don't tell yet.
+    #[default]
+    Unknown,
+}
+
+/// What is known of collections' origins.
+#[derive(Clone)]
+pub struct Provenance {
+    index: ChainTable,
+    moments: Moments,
+    made: MadeCollections,
+}
+
+impl Provenance {
+    /// Uses the index, and what the service's own transactions made.
+    pub fn new(index: ChainTable, artists: ArtistTable) -> Self {
+        Self { moments: Moments::new(index.clone()), index, made: MadeCollections::new(artists) }
+    }
+
+    /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls.
+    pub async fn of<E: From<StoreError> + From<NodeError>>(
+        &self,
+        node: &Node,
+        chain: &Chain,
+        collection: model::Address,
+    ) -> Result<Origin, E> {
+        if self.is_indexed(chain, collection).await? || self.made.contains(chain.id, collection).await? {
+            return Ok(Origin::Factory);
+        }
+        // Read before the row, so that a block that is indexed meanwhile is asked for as well.
+        let progress = Progress::of(&self.index, chain.id).await?;
+        let unread = progress.first_unsettled().unwrap_or(chain.first_block);
+        if self.is_indexed(chain, collection).await? || was_made_since(node, chain, collection, unread).await? {
+            return Ok(Origin::Factory);
+        }
+        // The index has all that was made up to its last block. A node may not have the state of that any more.
+        let indexed = progress.next_block.and_then(|next| next.checked_sub(1));
+        let is_old = match indexed {
+            Some(block) => node.has_code_at(block, collection.into()).await.unwrap_or_default(),
+            None => false,
+        };
+        Ok(if is_old { Origin::Stranger } else { Origin::Unknown })
+    }
+
+    /// Notes the collections that the factory made in a block, by the logs there. A write per 100.
+    pub async fn note(&self, chain: &Chain, logs: &[Log]) -> Result<(), StoreError> {
+        let of_factory = logs.iter().filter(|log| log.address() == chain.addresses.factory);
+        let made = of_factory.filter_map(|log| SetupNewContract::decode_log(&log.inner).ok());
+        self.made.add(chain.id, made.map(|made| made.newContract.into()).collect()).await
+    }
+
+    async fn is_indexed(&self, chain: &Chain, collection: model::Address) -> Result<bool, StoreError> {
+        // The indexer follows factories alone.
+        Ok(self.moments.collection(chain.id, collection).await?.is_some())
+    }
+}
+
+/// Collections that an account's calls make, unless they are there, at addresses that only the factory can give. A call
+/// each.
+pub async fn made_by(
     node: &Node,
     chain: &Chain,
-    collection: model::Address,
-    since: u64,
-) -> Result<bool, NodeError> {
+    account: Address,
+    calls: &[Call],
+) -> Result<BTreeSet<Address>, NodeError> {
+    let mut made = BTreeSet::new();
+    for call in calls.iter().filter(|call| call.target == chain.addresses.factory) {
+        let Ok(creation) = getOrCreateContractDeterministicCall::abi_decode(&call.data) else { continue };
+        let question = deterministicContractAddressCall {
+            msgSender: account,
+            newContractURI: creation.newContractURI,
+            name: creation.name,
+            contractAdmin: creation.defaultAdmin,
+        };
+        made.extend(node.read(chain.addresses.factory, &question).await?);
+    }
+    Ok(made)
+}
+
+/// Whether the factory made a collection in block `since` or later, by its own log: code can be copied. Two calls.
+async fn was_made_since(node: &Node, chain: &Chain, collection: model::Address, since: u64) -> Result<bool, NodeError> {
     // Nodes refuse ranges that begin after their newest block.
     let first = since.min(node.newest_block().await?);
     let made = Filter::new()

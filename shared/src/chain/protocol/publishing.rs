@@ -18,10 +18,8 @@ use crate::{
             Erc20Minter, FixedPriceMinter, TimedMinter,
         },
     },
-    model::{Call, MetadataUri, NewMoment, NewTokens, OwnCollection, Sale, SaleTerms},
+    model::{Call, MetadataUri, NewMoment, NewTokens, OwnCollection, RoyaltyBps, Sale, SaleTerms},
 };
-
-const ROYALTY_BPS: u32 = 1_000;
 
 /// Seconds that a timed sale goes on once its market can open: a day, as the protocol's own tools set it.
 const MARKET_COUNTDOWN: u64 = 24 * 60 * 60;
@@ -51,13 +49,20 @@ impl Publisher<'_> {
     }
 
     /// The factory call that creates a collection with its first moments.
-    pub fn create_collection(&self, name: &str, uri: &MetadataUri, moments: &[NewMoment]) -> createContractCall {
+    /// Its royalty is that of the first one, or `royalty` without any.
+    pub fn create_collection(
+        &self,
+        name: &str,
+        uri: &MetadataUri,
+        moments: &[NewMoment],
+        royalty: RoyaltyBps,
+    ) -> createContractCall {
         let mut actions = self.let_in(U256::ZERO);
         actions.extend(self.publish(U256::ONE, name, moments));
         createContractCall {
             newContractURI: uri.to_string(),
             name: name.to_owned(),
-            defaultRoyaltyConfiguration: self.royalties(moments.first()),
+            defaultRoyaltyConfiguration: self.royalties(moments.first(), royalty),
             defaultAdmin: self.account,
             setupActions: actions,
         }
@@ -71,7 +76,7 @@ impl Publisher<'_> {
         moments: &[NewMoment],
     ) -> createContractDeterministicCall {
         let createContractCall { newContractURI, name, defaultRoyaltyConfiguration, defaultAdmin, setupActions } =
-            self.create_collection(name, uri, moments);
+            self.create_collection(name, uri, moments, RoyaltyBps::default());
         createContractDeterministicCall {
             newContractURI,
             name,
@@ -91,15 +96,16 @@ impl Publisher<'_> {
             expectedContractAddress: address,
             newContractURI: uri.to_string(),
             name: name.clone(),
-            defaultRoyaltyConfiguration: self.royalties(None),
+            defaultRoyaltyConfiguration: self.royalties(None, RoyaltyBps::default()),
             defaultAdmin: self.account,
             setupActions: Vec::new(),
         }
     }
 
-    fn royalties(&self, moment: Option<&NewMoment>) -> RoyaltyConfiguration {
+    fn royalties(&self, moment: Option<&NewMoment>, otherwise: RoyaltyBps) -> RoyaltyConfiguration {
+        let RoyaltyBps(bps) = moment.map_or(otherwise, |moment| moment.royalty);
         let recipient = moment.map_or(self.split.unwrap_or(self.account), |moment| self.recipient(moment));
-        RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: ROYALTY_BPS, royaltyRecipient: recipient }
+        RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: bps, royaltyRecipient: recipient }
     }
 
     fn publish_one(&self, id: U256, collection_name: &str, moment: &NewMoment) -> Vec<Bytes> {
@@ -120,7 +126,7 @@ impl Publisher<'_> {
             encode(&Creator1155::callSaleCall { tokenId: id, salesConfig: minter, data: set_sale }),
             encode(&Creator1155::updateRoyaltiesForTokenCall {
                 tokenId: id,
-                newConfiguration: self.royalties(Some(moment)),
+                newConfiguration: self.royalties(Some(moment), moment.royalty),
             }),
         ]);
         if moment.mint_to_creator > 0 {
@@ -228,7 +234,8 @@ fn grant(id: U256, to: Address, permission: Permission) -> Bytes {
     encode(&permission.grant(id, to))
 }
 
-fn encode(call: &impl SolCall) -> Bytes {
+/// A call as one of several that a contract makes in itself.
+pub(super) fn encode(call: &impl SolCall) -> Bytes {
     call.abi_encode().into()
 }
 

@@ -5,7 +5,7 @@ use alloy::primitives::{Address, B256, U256};
 use crate::{
     chain::{
         chains::ChainAddresses,
-        contracts::native::{Erc20Minter, FixedPriceMinter, TimedMinter},
+        contracts::native::{Erc20Minter, FixedPriceMinter, MerkleMinter, TimedMinter},
         node::{Node, NodeError},
     },
     model::{MomentRef, SaleTerms},
@@ -23,6 +23,13 @@ pub enum Strategy {
     },
     /// At the protocol's fee alone, until a market opens.
     Timed,
+    /// In the chain's own currency, to the accounts of a list. Each has a price and a limit of its own.
+    AllowList {
+        /// The strategy's contract.
+        minter: Address,
+        /// Root of the list's tree of hashes.
+        root: B256,
+    },
 }
 
 /// A sale as its strategy's contract stores it.
@@ -45,24 +52,62 @@ impl Strategy {
             Self::FixedPrice => addresses.fixed_price_minter,
             Self::Erc20 { .. } => addresses.erc20_minter,
             Self::Timed => addresses.timed_minter,
+            Self::AllowList { minter, .. } => *minter,
         }
     }
 }
 
 impl CurrentSale {
-    /// All sales of a moment: ERC-20, fixed price, timed. Three concurrent calls.
+    /// All sales of a moment: ERC-20, fixed price, timed, for a list. Four concurrent calls.
     pub async fn all(node: &Node, addresses: &ChainAddresses, moment: &MomentRef) -> Result<Vec<Self>, NodeError> {
-        let (collection, token) = (moment.collection.into(), moment.token.into());
+        let place = (moment.collection.into(), moment.token.into());
+        let (open, listed) =
+            tokio::try_join!(Self::each(node, addresses, place, None), Self::for_list(node, addresses, moment))?;
+        Ok(open.into_iter().flatten().chain(listed).collect())
+    }
+
+    /// Those to everybody, in the order of ERC-20, fixed price and timed, as of the block with this hash or the newest one.
+    pub async fn each(
+        node: &Node,
+        addresses: &ChainAddresses,
+        (collection, token): (Address, U256),
+        block: Option<B256>,
+    ) -> Result<[Option<Self>; 3], NodeError> {
         let erc20 = Erc20Minter::saleCall { tokenContract: collection, tokenId: token };
         let fixed_price = FixedPriceMinter::saleCall { tokenContract: collection, tokenId: token };
         let timed = TimedMinter::saleV2Call { collection, tokenId: token };
         let (erc20, fixed_price, timed) = tokio::try_join!(
-            node.read(addresses.erc20_minter, &erc20),
-            node.read(addresses.fixed_price_minter, &fixed_price),
-            node.read(addresses.timed_minter, &timed),
+            node.read_at(block, addresses.erc20_minter, &erc20),
+            node.read_at(block, addresses.fixed_price_minter, &fixed_price),
+            node.read_at(block, addresses.timed_minter, &timed),
         )?;
         let sales = [erc20.map(Self::from), fixed_price.map(Self::from), timed.map(Self::from)];
-        Ok(sales.into_iter().flatten().filter(Self::is_set).collect())
+        Ok(sales.map(|sale| sale.filter(Self::is_set)))
+    }
+
+    /// The sale of a moment to the accounts of a list, if there is one. One call, on chains that have the strategy.
+    pub async fn for_list(
+        node: &Node,
+        addresses: &ChainAddresses,
+        moment: &MomentRef,
+    ) -> Result<Option<Self>, NodeError> {
+        let Some(minter) = addresses.merkle_minter else { return Ok(None) };
+        let question = MerkleMinter::saleCall { tokenContract: moment.collection.into(), tokenId: moment.token.into() };
+        let settings = node.read(minter, &question).await?;
+        Ok(settings.filter(|settings| !settings.merkleRoot.is_zero()).map(|settings| Self {
+            strategy: Strategy::AllowList { minter, root: settings.merkleRoot },
+            terms: SaleTerms { start: settings.presaleStart, end: settings.presaleEnd, max_per_address: 0 },
+            price: U256::ZERO,
+            funds_recipient: settings.fundsRecipient,
+        }))
+    }
+
+    /// Root of its list, if it is to one.
+    pub fn root(&self) -> Option<B256> {
+        match self.strategy {
+            Strategy::AllowList { root, .. } => Some(root),
+            _ => None,
+        }
     }
 
     /// The sale of a moment that can be changed, as of the block with this hash or the newest one: in an ERC-20
@@ -97,7 +142,7 @@ impl CurrentSale {
                     || !self.funds_recipient.is_zero()
             }
             Strategy::Erc20 { currency } => !currency.is_zero(),
-            Strategy::Timed => true,
+            Strategy::Timed | Strategy::AllowList { .. } => true,
         }
     }
 }

@@ -1,13 +1,22 @@
 //! Merging of an edit with the sale that the chain has. Strategies store a sale as a whole, so all of its fields are
 //! written.
 
-use alloy::primitives::{Bytes, U256};
+use alloy::{
+    primitives::{Bytes, U256},
+    sol_types::SolCall,
+};
 
 use super::{
     publishing::set_sale,
     sale::{CurrentSale, Strategy},
 };
-use crate::model::{Amount, Invalid, Sale, SaleEdit, SaleTerms};
+use crate::{
+    chain::{
+        chains::ChainAddresses,
+        contracts::native::{Creator1155::callSaleCall, MerkleMinter},
+    },
+    model::{Amount, Invalid, Sale, SaleEdit, SaleTerms},
+};
 
 impl SaleEdit {
     /// The sale with the edit's fields in place of its own, or the request's field that the strategy refuses, and why.
@@ -30,7 +39,7 @@ impl SaleEdit {
             let checked = match sale.strategy {
                 Strategy::FixedPrice => Sale::check_fixed_price(price),
                 Strategy::Erc20 { .. } => Sale::check_erc20_price(price),
-                Strategy::Timed => Ok(()),
+                Strategy::Timed | Strategy::AllowList { .. } => Ok(()),
             };
             checked.map_err(|error| ("pricePerToken", error))?;
         }
@@ -44,25 +53,36 @@ impl SaleEdit {
 }
 
 impl CurrentSale {
-    /// The strategy's call that stores the sale for a token.
-    pub(super) fn setting(&self, token: U256) -> Bytes {
+    /// The strategy's call that stores the sale for a token. `market` names the market of a new timed sale.
+    pub(super) fn setting(&self, token: U256, market: &str) -> Bytes {
         let (terms, price) = (self.terms, Amount(self.price));
         let sale = match self.strategy {
             Strategy::FixedPrice => Sale::FixedPrice { terms, price },
             Strategy::Erc20 { currency } => Sale::Erc20 { terms, price, currency: currency.into() },
             Strategy::Timed => Sale::Timed { start: terms.start },
+            Strategy::AllowList { root, .. } => {
+                let settings = MerkleMinter::MerkleSaleSettings {
+                    presaleStart: terms.start,
+                    presaleEnd: terms.end,
+                    fundsRecipient: self.funds_recipient,
+                    merkleRoot: root,
+                };
+                return MerkleMinter::setSaleCall { tokenId: token, merkleSaleSettings: settings }.abi_encode().into();
+            }
         };
-        // The name is for the market of a timed sale, which doesn't change.
-        set_sale(token, &sale, self.funds_recipient, "")
+        set_sale(token, &sale, self.funds_recipient, market)
+    }
+
+    /// The collection's call that has the strategy store the sale.
+    pub(super) fn storing(&self, addresses: &ChainAddresses, token: U256, market: &str) -> callSaleCall {
+        let minter = self.strategy.minter(addresses);
+        callSaleCall { tokenId: token, salesConfig: minter, data: self.setting(token, market) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use alloy::{
-        primitives::{Address, aliases::U96},
-        sol_types::SolCall,
-    };
+    use alloy::primitives::{Address, aliases::U96};
     use proptest::{
         collection::vec,
         option,
@@ -87,7 +107,7 @@ mod tests {
     fn missing_fields_keep_their_values() {
         let edit = SaleEdit { end: Some(u64::MAX), ..SaleEdit::default() };
         let token = U256::from(5);
-        let fixed = edit.applied_to(sale(None)).unwrap().setting(token);
+        let fixed = edit.applied_to(sale(None)).unwrap().setting(token, "");
         let written = FixedPriceMinter::setSaleCall::abi_decode(&fixed).unwrap();
         assert_eq!(written.tokenId, token);
         let config = written.salesConfig;
@@ -96,7 +116,7 @@ mod tests {
         assert_eq!(config.fundsRecipient, Address::repeat_byte(7));
 
         let usdc = Address::repeat_byte(9);
-        let erc20 = edit.applied_to(sale(Some(usdc))).unwrap().setting(token);
+        let erc20 = edit.applied_to(sale(Some(usdc))).unwrap().setting(token, "");
         let config = Erc20Minter::setSaleCall::abi_decode(&erc20).unwrap().salesConfig;
         assert_eq!((config.currency, config.pricePerToken), (usdc, U256::from(20_000)));
     }

@@ -4,6 +4,7 @@ use alloy::primitives::U256;
 
 use super::{
     cap::{fitted, gas_cap, suffices, without_margin},
+    data_fee::data_fee,
     error::PlanError,
     packing::{Load, MAX_TRANSACTION_BYTES, Operation},
     policy::{Policy, PolicyError},
@@ -12,7 +13,6 @@ use super::{
 use crate::{
     chain::{
         chains::Chain,
-        contracts::third_party::GasPriceOracle,
         node::{Node, NodeError},
         protocol::{binding::Binding, splits},
         wallet::{EmbeddedWallet, OperatorAccount},
@@ -25,6 +25,9 @@ use crate::{
 const MAX_CALL_BYTES: usize = 100_000;
 
 const PLAN_ATTEMPTS: u32 = 5;
+
+/// Bytes that signature, fees, and both accounts' calls add to a write's calls.
+const WRAPPER: usize = 1_500;
 
 /// A write that would succeed now. Nothing is reserved for it yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +109,7 @@ impl Planner {
             simulate(&self.node, wallet.address(), &calls),
             gas_cap(&self.node, wallet.address(), &calls),
             self.node.market_fees(),
-            self.l1_fee(bytes),
+            data_fee(&self.node, &self.chain, bytes + WRAPPER),
             self.is_deployed(&wallet, caller),
         );
         // Its words are better than those of a cap that can't be found.
@@ -155,19 +158,5 @@ impl Planner {
     fn affordable(&self, market: MarketFees) -> Result<MarketFees, PlanError> {
         let cap = self.chain.spending.max_fee_per_gas;
         if market.base > cap { Err(PlanError::Fee { base: market.base, cap }) } else { Ok(market) }
-    }
-
-    /// Fee in wei for the data of a transaction with `bytes` of calls; 0 on a chain without an oracle.
-    async fn l1_fee(&self, bytes: usize) -> Result<U256, NodeError> {
-        /// What signature, fees, and both accounts' calls add.
-        const WRAPPER: usize = 1_500;
-        let Some(oracle) = self.chain.spending.l1_fee_oracle else { return Ok(U256::ZERO) };
-        let bytes = bytes + WRAPPER;
-        let bound = GasPriceOracle::getL1FeeUpperBoundCall { unsignedTxSize: U256::from(bytes) };
-        if let Some(fee) = self.node.read(oracle, &bound).await? {
-            return Ok(fee);
-        }
-        let fee = GasPriceOracle::getL1FeeCall { data: vec![0xff; bytes].into() };
-        Ok(self.node.read(oracle, &fee).await?.unwrap_or_default())
     }
 }

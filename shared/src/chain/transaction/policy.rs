@@ -43,7 +43,7 @@ pub enum PolicyError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ContractKind {
+pub(super) enum ContractKind {
     /// A collection or any other address without a role below.
     Collection,
     Factory,
@@ -96,6 +96,19 @@ pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<
     calls.iter().filter_map(of_call).collect()
 }
 
+/// The accounts that calls send money to outright: the recipients of plain payments and of transfers of the currency.
+pub fn payees(chain: &Chain, calls: &[Call]) -> BTreeSet<Address> {
+    let of_call = |call: &Call| {
+        if call.data.is_empty() {
+            return Some(call.target);
+        }
+        let is_currency = call.target == chain.addresses.usdc;
+        let transfer = is_currency.then(|| Erc20::transferCall::abi_decode(&call.data).ok()).flatten();
+        transfer.map(|transfer| transfer.to)
+    };
+    calls.iter().filter_map(of_call).collect()
+}
+
 /// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment.
 fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) -> bool {
     let (addresses, kind) = (&chain.addresses, kind(chain, account, call.target));
@@ -113,7 +126,6 @@ fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) ->
             CreatorFactory::getOrCreateContractDeterministicCall::SELECTOR,
         ],
         ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
-        ContractKind::Currency => &[Erc20::transferCall::SELECTOR],
         _ => &[],
     };
     if call.value.is_zero() && free.contains(&function) {
@@ -121,7 +133,8 @@ fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) ->
     }
     match (kind, function) {
         (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
-            Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.minter == addresses.fixed_price_minter)
+            let is_seller = |minter| minter == addresses.fixed_price_minter || Some(minter) == addresses.merkle_minter;
+            Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| is_seller(mint.minter))
         }
         (ContractKind::Collection, PushSplit::distributeCall::SELECTOR) => {
             let pays_known = |payout: PushSplit::distributeCall| [NATIVE_TOKEN, addresses.usdc].contains(&payout.token);
@@ -132,6 +145,10 @@ fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) ->
             call.value.is_zero() && purchase.is_ok_and(|purchase| purchase.to == account)
         }
         (ContractKind::Collection, _) => call.data.is_empty(),
+        (ContractKind::Currency, Erc20::transferCall::SELECTOR) => {
+            // What has no readable recipient can't be checked.
+            call.value.is_zero() && Erc20::transferCall::abi_decode(&call.data).is_ok()
+        }
         (ContractKind::Currency, Erc20::approveCall::SELECTOR) => {
             let spender = Erc20::approveCall::abi_decode(&call.data).map(|approval| approval.spender);
             let controller = addresses.registry.map(|registry| registry.controller);
@@ -157,7 +174,7 @@ const COLLECTION_ACTIONS: [[u8; 4]; 7] = [
 ];
 
 /// The actions bundled in a call. An unreadable bundle becomes an action without a selector, which nothing allows.
-fn actions(data: &[u8]) -> Vec<Bytes> {
+pub(super) fn actions(data: &[u8]) -> Vec<Bytes> {
     let bundled = match selector(data) {
         Creator1155::multicallCall::SELECTOR => Creator1155::multicallCall::abi_decode(data).map(|call| call.data),
         CreatorFactory::createContractCall::SELECTOR => {
@@ -172,11 +189,11 @@ fn actions(data: &[u8]) -> Vec<Bytes> {
     bundled.unwrap_or_else(|_| vec![Bytes::new()])
 }
 
-fn selector(data: &[u8]) -> [u8; 4] {
+pub(super) fn selector(data: &[u8]) -> [u8; 4] {
     data.first_chunk().copied().unwrap_or_default()
 }
 
-fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
+pub(super) fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
     let addresses = &chain.addresses;
     let registry = addresses.registry.iter().flat_map(|of| [of.factory, of.controller]);
     let known = [
@@ -193,7 +210,8 @@ fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
         (wallet::MULTI_SEND_CALL_ONLY, ContractKind::OffLimits),
         (account, ContractKind::OffLimits),
     ];
-    let mut known = known.into_iter().chain(registry.map(|address| (address, ContractKind::OffLimits)));
+    let off_limits = registry.chain(addresses.merkle_minter).map(|address| (address, ContractKind::OffLimits));
+    let mut known = known.into_iter().chain(off_limits);
     known.find(|(address, _)| *address == target).map_or(ContractKind::Collection, |(_, kind)| kind)
 }
 
@@ -297,6 +315,19 @@ mod tests {
         ] {
             assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
         }
+    }
+
+    #[test]
+    fn payees_are_those_of_payments_and_transfers() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let [account, collection, paid, given] = [1, 2, 3, 4].map(Address::repeat_byte);
+        let transfer = Call::new(chain.addresses.usdc, &Erc20::transferCall { to: given, amount: U256::ONE });
+        let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: String::new() };
+        let calls = [Call::payment(paid, U256::ONE), transfer.clone(), Call::new(collection, &update)];
+        assert_eq!(payees(chain, &calls), BTreeSet::from([paid, given]));
+        let cut = Call { data: transfer.data[..40].to_vec().into(), ..transfer };
+        assert!(policy().admit_calls(chain, account, &[cut]).is_err());
     }
 
     #[test]

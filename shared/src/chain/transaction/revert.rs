@@ -92,6 +92,7 @@ fn explain_known(error: &Known) -> String {
         Known::SaleNotSet(_) => "This moment is not for sale".to_owned(),
         Known::SaleEnded(_) | Known::SaleV2Ended(_) => "The sale has ended".to_owned(),
         Known::SaleHasNotStarted(_) => "The sale has not started".to_owned(),
+        Known::InvalidMerkleProof(_) => "The account isn't on the list of this sale, or not with this price".to_owned(),
         Known::UserExceedsMintLimit(e) => {
             format!("{} may mint at most {} of this token", Address::from(e.user), e.limit)
         }

@@ -36,7 +36,7 @@ pub struct CollectionEvent {
     pub owner: Address,
     /// Royalty of tokens without one of their own; null without one.
     #[schema(required = true)]
-    pub royalty: Option<EventRoyalty>,
+    pub royalty: Option<RoyaltyView>,
     /// Transaction of the event.
     #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     pub transaction_hash: B256,
@@ -44,8 +44,8 @@ pub struct CollectionEvent {
 
 /// A royalty on resale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = EventRoyalty)]
-pub struct EventRoyalty {
+#[schema(as = Royalty)]
+pub struct RoyaltyView {
     /// Share of the price, in hundredths of a percent.
     pub bps: u32,
     /// Account that receives it.
@@ -59,7 +59,7 @@ pub struct EventRoyalty {
 pub struct SaleView {
     /// Strategy.
     pub r#type: SaleType,
-    /// In the currency's smallest unit.
+    /// In the currency's smallest unit; 0 of `allowlistMint`, where each account has its own.
     pub price_per_token: Amount,
     /// Unix time in seconds.
     pub sale_start: WholeText,
@@ -72,6 +72,27 @@ pub struct SaleView {
     pub funds_recipient: Option<Address>,
     /// The currency's contract; the zero address means the chain's own.
     pub currency: Address,
+}
+
+/// A sale to the accounts of a list, each with a price and a limit of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = AllowList)]
+#[serde(rename_all = "camelCase")]
+pub struct AllowListView {
+    /// Root of the list's tree of hashes.
+    #[schema(
+        value_type = String,
+        pattern = "^0x[0-9a-f]{64}$",
+        examples("0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f")
+    )]
+    pub root: B256,
+    /// Unix time in seconds.
+    pub sale_start: WholeText,
+    /// Unix time in seconds; 18446744073709551615 means no end.
+    pub sale_end: WholeText,
+    /// Null where the contract has none.
+    #[schema(required = true)]
+    pub funds_recipient: Option<Address>,
 }
 
 /// Events of moments: what all of them say beside their own fields, and the accounts that each concerns.
@@ -125,7 +146,7 @@ moment_events! {
         max_supply: Amount,
         /// Royalty of the token; null if it is the collection's.
         #[schema(required = true)]
-        royalty: Option<EventRoyalty>,
+        royalty: Option<RoyaltyView>,
     }
 
     /// The terms of one strategy for a moment, which may not exist yet.
@@ -238,6 +259,20 @@ pub struct ArtistEvent {
     pub address: Address,
 }
 
+/// A collection that was made in an artist's name, and that the artist accepted: it is theirs from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AcceptanceEventData)]
+pub struct AcceptanceEvent {
+    /// Chain of the contract.
+    pub chain_id: ChainId,
+    /// Address of the contract.
+    pub collection: Address,
+    /// Account that made it.
+    pub sender: Address,
+    /// The artist's account that was named.
+    pub account: Address,
+}
+
 /// What the operator decided about something of an artist's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ModerationEventData)]
@@ -258,6 +293,14 @@ pub struct ModerationEvent {
     pub account: Address,
 }
 
+impl AllowListView {
+    /// A setting of the lists' strategy; `None` of another.
+    pub fn of(sale: &MomentSale) -> Option<Self> {
+        let (sale_start, sale_end) = (WholeText(sale.start), WholeText(sale.end));
+        Some(Self { root: sale.root?, sale_start, sale_end, funds_recipient: sale.funds_recipient })
+    }
+}
+
 impl SaleView {
     /// A strategy's setting.
     pub fn of(sale: &MomentSale) -> Self {
@@ -273,7 +316,7 @@ impl SaleView {
     }
 }
 
-impl From<Royalty> for EventRoyalty {
+impl From<Royalty> for RoyaltyView {
     fn from(royalty: Royalty) -> Self {
         Self { bps: royalty.bps, recipient: royalty.recipient }
     }
@@ -286,6 +329,16 @@ impl Concerns for CollectionEvent {
 
     fn accounts(&self) -> Vec<Address> {
         vec![self.owner]
+    }
+}
+
+impl Concerns for AcceptanceEvent {
+    fn about(&self) -> About {
+        About::Collection(self.chain_id, self.collection)
+    }
+
+    fn accounts(&self) -> Vec<Address> {
+        vec![self.account, self.sender]
     }
 }
 

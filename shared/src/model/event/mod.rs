@@ -16,8 +16,8 @@ use self::subject::Concerns;
 pub use self::{
     cursor::{EventCursor, EventsAfter, LogId, LogName, LogPlace, Wait},
     data::{
-        ArtistEvent, CollectionEvent, CommentEvent, EventRoyalty, ModerationEvent, MomentEvent, PaymentEvent,
-        PermissionEvent, SaleEvent, SaleView, TransactionEvent, TransferEvent,
+        AcceptanceEvent, AllowListView, ArtistEvent, CollectionEvent, CommentEvent, ModerationEvent, MomentEvent,
+        PaymentEvent, PermissionEvent, RoyaltyView, SaleEvent, SaleView, TransactionEvent, TransferEvent,
     },
     subject::About,
 };
@@ -116,6 +116,7 @@ macro_rules! kinds {
 kinds! {
     CollectionCreated "collection.created" CollectionEvent "A collection was made.";
     CollectionUpdated "collection.updated" CollectionEvent "The name or the metadata URI of a collection changed.";
+    CollectionAccepted "collection.accepted" AcceptanceEvent "An artist accepted a collection that another account made in their name.";
     MomentCreated "moment.created" MomentEvent "A moment was made.";
     MomentUpdated "moment.updated" MomentEvent "The metadata URI or the royalty of a moment changed.";
     SaleUpdated "sale.updated" SaleEvent "A sale of a moment was set or ended.";
@@ -178,7 +179,8 @@ impl EventData {
                 Some(Subject::Moment(place))
             }
             Self::CommentCreated(of) => of.comment_id.map(|comment| Subject::Comment(of.chain_id, comment)),
-            Self::SaleUpdated(_)
+            Self::CollectionAccepted(_)
+            | Self::SaleUpdated(_)
             | Self::MomentCollected(_)
             | Self::MomentTransferred(_)
             | Self::PermissionChanged(_)
@@ -264,7 +266,7 @@ impl PartialSchema for EventKinds {
         let words = EventKind::WORDS.join("|").replace('.', "\\.");
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("Types of events, separated by commas. What takes them back comes along."))
+            .description(Some("Types of events, separated by commas. `.reverted` events of these types are included."))
             .pattern(Some(format!("^({words})(,({words}))*$")))
             .examples(["moment.collected,comment.created"])
             .into()

@@ -126,11 +126,14 @@ fn named_after(rows: &'static [Section], value: &str) -> impl Iterator<Item = &'
     partitions.filter_map(move |row| row.pk.strip_suffix(value).filter(|kind| !kind.contains('{')))
 }
 
-/// A transaction's idempotency key has a row of its own, which goes first: nothing else names it.
+/// A transaction's idempotency key and a claim link's token have rows of their own, which go first: nothing else names them.
 async fn erase_row(table: &Table, mut row: Item) -> Result<(), StoreError> {
     let delete = |key: Item| table.client.delete_item().table_name(&table.name).set_key(Some(key)).dispatch();
     if let Some(replay) = row.remove("replay") {
         delete(replay_key(&serde_dynamo::from_attribute_value(replay)?).item()).await?;
+    }
+    if let Some(AttributeValue::S(hash)) = row.remove("token_hash") {
+        delete(artist::rows::claim_place(&hash).item()).await?;
     }
     row.retain(|name, _| name == "pk" || name == "sk");
     delete(row).await?;
@@ -138,7 +141,7 @@ async fn erase_row(table: &Table, mut row: Item) -> Result<(), StoreError> {
 }
 
 fn shown(mut row: Item) -> Map<String, Value> {
-    row.retain(|name, _| name != "hash" && name != "mac");
+    row.retain(|name, _| !["hash", "token_hash", "mac"].contains(&name.as_str()));
     fields(row)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, Put, ReturnValue, TransactWriteItem, Update, builders::UpdateBuilder};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -66,8 +66,8 @@ pub const UPLOAD_LIFETIME: u64 = 24 * 60 * 60;
 /// A file that is served under its CID.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredContent {
-    /// Its object in the bucket.
-    pub object: String,
+    /// What it was filed from, which tells it from the same content filed again.
+    pub origin: String,
     /// Its media type, as found.
     pub mime: String,
     /// In bytes.
@@ -87,6 +87,7 @@ pub enum KeptContent {
 struct ContentRow {
     #[serde(default)]
     removed: Option<Reason>,
+    deleting_until: Option<u64>,
     #[serde(flatten)]
     stored: Option<StoredContent>,
 }
@@ -95,10 +96,10 @@ struct ContentRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StoredBlock {
-    /// A part of an object.
+    /// A part of a file.
     Leaf {
-        /// The object.
-        object: String,
+        /// The file.
+        file: Cid,
         /// Its first byte there.
         offset: u64,
         /// In bytes.
@@ -160,7 +161,7 @@ pub enum UploadOutcome {
 
 /// Files.
 #[derive(Clone)]
-pub struct Media(ArtistTable);
+pub struct Media(pub(super) ArtistTable);
 
 #[derive(Default, Deserialize)]
 struct Stored {
@@ -183,6 +184,7 @@ impl Media {
     /// The content of this CID. One read.
     pub async fn content(&self, cid: Cid) -> Result<Option<KeptContent>, StoreError> {
         let row: Option<ContentRow> = self.0.get(&rows::content(cid)).await?;
+        let row = row.filter(|row| row.deleting_until.is_none());
         Ok(row.and_then(|row| row.removed.map(KeptContent::Removed).or(row.stored.map(KeptContent::Stored))))
     }
 
@@ -194,10 +196,10 @@ impl Media {
         })
     }
 
-    /// The object of a file, removed or not. One read.
-    pub async fn object(&self, cid: Cid) -> Result<Option<String>, StoreError> {
+    /// Whether a file is kept here, removed or not. One read.
+    pub async fn is_kept(&self, cid: Cid) -> Result<bool, StoreError> {
         let row: Option<ContentRow> = self.0.get(&rows::content(cid)).await?;
-        Ok(row.and_then(|row| row.stored).map(|stored| stored.object))
+        Ok(row.is_some_and(|row| row.stored.is_some()))
     }
 
     /// The writes that remove a file for `reason`, or keep it from coming, or bring it back; and have it unpinned or
@@ -208,30 +210,58 @@ impl Media {
         reason: Option<Reason>,
     ) -> Result<[TransactWriteItem; 2], StoreError> {
         let (key, job) = (rows::content(cid), PinJob::new(cid));
-        let update = Update::builder().table_name(&self.0.name).set_key(Some(key.item()));
+        let update = self.content_update(cid);
         let change = match reason {
             Some(reason) => {
                 let update = update.update_expression("SET removed = :reason");
                 updating(update.expression_attribute_values(":reason", text(reason)))?
             }
-            None if self.object(cid).await?.is_some() => updating(update.update_expression("REMOVE removed"))?,
+            None if self.is_kept(cid).await? => updating(update.update_expression("REMOVE removed"))?,
             None => self.0.deletion(&key)?,
         };
         Ok([change, self.0.replacement(&job.key(), &job)?])
     }
 
-    /// Adds content of an artist, and queues it to be pinned; `false` if it is there already. One transaction.
-    pub async fn add_content(&self, artist: ArtistId, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
+    /// Adds content of an artist, and queues it to be pinned; `false` if it is there already, or being deleted. One
+    /// transaction.
+    pub async fn add_content(
+        &self,
+        artist: ArtistId,
+        cid: Cid,
+        content: &StoredContent,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        self.0.write_together(self.adding(artist, cid, content, now)?.into()).await
+    }
+
+    pub(super) fn adding(
+        &self,
+        artist: ArtistId,
+        cid: Cid,
+        content: &StoredContent,
+        now: u64,
+    ) -> Result<[TransactWriteItem; 3], StoreError> {
         let job = PinJob::new(cid);
-        let total = Update::builder().table_name(&self.0.name).set_key(Some(rows::stored_bytes(artist).item()));
-        let total = total.update_expression("ADD stored_bytes :size");
-        let total = total.expression_attribute_values(":size", number(content.size));
-        let writes = vec![
-            self.0.insertion(&rows::content(cid), content)?,
+        let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&rows::content(cid), content)?));
+        let put = put
+            .condition_expression("attribute_not_exists(pk) OR deleting_until < :now")
+            .expression_attribute_values(":now", number(now));
+        Ok([
+            TransactWriteItem::builder().put(put.build()?).build(),
             self.0.replacement(&job.key(), &job)?,
-            updating(total)?,
-        ];
-        self.0.write_together(writes).await
+            self.counting(artist, number(content.size))?,
+        ])
+    }
+
+    /// Adds `bytes`, less with a minus, to what an artist stored in all.
+    pub(super) fn counting(&self, artist: ArtistId, bytes: AttributeValue) -> Result<TransactWriteItem, StoreError> {
+        let total = Update::builder().table_name(&self.0.name).set_key(Some(rows::stored_bytes(artist).item()));
+        let total = total.update_expression("ADD stored_bytes :bytes");
+        updating(total.expression_attribute_values(":bytes", bytes))
+    }
+
+    pub(super) fn content_update(&self, cid: Cid) -> UpdateBuilder {
+        Update::builder().table_name(&self.0.name).set_key(Some(rows::content(cid).item()))
     }
 
     /// Notes that a removed file isn't pinned any more. One transaction.
@@ -241,10 +271,11 @@ impl Media {
 
     /// Notes that a file is pinned. One transaction.
     pub async fn finish_pin(&self, job: &PinJob, now: u64) -> Result<(), StoreError> {
-        let update = Update::builder().table_name(&self.0.name).set_key(Some(rows::content(job.cid).item()));
-        let update = update.update_expression("SET pinned_at = :now").expression_attribute_values(":now", number(now));
-        self.0.write_together(vec![job.removal(&self.0)?, updating(update)?]).await?;
-        Ok(())
+        let update = self.content_update(job.cid).update_expression("SET pinned_at = :now");
+        // A file that was deleted meanwhile is unpinned by the next run.
+        let update = update.condition_expression("attribute_exists(pk)");
+        let update = updating(update.expression_attribute_values(":now", number(now)))?;
+        self.0.write_together(vec![job.removal(&self.0)?, update]).await.map(drop)
     }
 
     /// The block with this CID, of a file that has several. One read.

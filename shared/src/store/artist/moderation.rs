@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::{
-        Action, Address, ArtistChange, ArtistId, ChainId, CommentId, Email, Event, EventData, EventId, ModerationEvent,
-        MomentRef, Reason, Statement, Subject, Suspension,
+        Action, Address, ArtistChange, ArtistId, ChainId, Cid, CommentId, Email, Event, EventData, EventId,
+        Fingerprint, ModerationEvent, MomentRef, Reason, Statement, Subject, Suspension,
     },
     store::{
         artist::{
@@ -59,6 +59,42 @@ pub struct ReportedSubject {
     pub reason: Reason,
     /// When the last one came, in Unix seconds.
     pub last_at: u64,
+    /// How many of the reports the operator found nothing in.
+    #[serde(default)]
+    pub dismissed: u32,
+}
+
+impl ReportedSubject {
+    /// Whether there are reports that nobody looked at.
+    pub fn is_open(&self) -> bool {
+        self.reports > self.dismissed
+    }
+}
+
+/// How a removed picture looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedPicture {
+    /// Its file.
+    pub file: Cid,
+    /// Its looks.
+    pub fingerprint: Fingerprint,
+    /// Why it was removed.
+    pub reason: Reason,
+}
+
+/// That the operator found nothing in a subject's reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dismissal {
+    /// What they are about.
+    pub subject: Subject,
+    /// How many there were; further ones are looked at again.
+    pub dismissed: u32,
+    /// For the operator's own eyes.
+    pub note: String,
+    /// Who decided.
+    pub by: String,
+    /// When, in Unix seconds.
+    pub at: u64,
 }
 
 /// A decision.
@@ -101,6 +137,16 @@ pub struct Proposal {
 }
 
 /// An entry of the log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LogEntry {
+    /// A decision was made or undone.
+    Decided(LoggedDecision),
+    /// Reports were dismissed.
+    Dismissed(Dismissal),
+}
+
+/// That a decision was made or undone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoggedDecision {
     /// The decision.
@@ -184,6 +230,18 @@ impl Moderation {
         Ok(all)
     }
 
+    /// Dismisses the reports of a subject so far; `false` if there are none. One transaction.
+    pub async fn dismiss(&self, dismissal: &Dismissal) -> Result<bool, StoreError> {
+        let noted = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::reported_subject(&dismissal.subject).item()))
+            .update_expression("SET dismissed = :dismissed")
+            .condition_expression("reports >= :dismissed")
+            .expression_attribute_values(":dismissed", number(dismissal.dismissed));
+        let entry = self.0.insertion(&rows::logged_decision(Uuid::now_v7()), dismissal)?;
+        self.0.write_together(vec![updating(noted)?, entry]).await
+    }
+
     /// Returns the reports of a subject that were kept, the oldest first. A Query per megabyte.
     pub async fn reports(&self, subject: &Subject) -> Result<Vec<Report>, StoreError> {
         self.0.partition(rows::reports(subject)).await
@@ -210,13 +268,29 @@ impl Moderation {
         self.0.write_together(vec![write]).await.map(drop)
     }
 
+    /// Remembers how a removed picture looks. One write.
+    pub async fn remember_picture(&self, picture: &RemovedPicture) -> Result<(), StoreError> {
+        let write = self.0.replacement(&rows::removed_picture(picture.file), picture)?;
+        self.0.write_together(vec![write]).await.map(drop)
+    }
+
+    /// Forgets how a picture looks that isn't removed any more. One write.
+    pub async fn forget_picture(&self, file: Cid) -> Result<(), StoreError> {
+        self.0.write_together(vec![self.0.deletion(&rows::removed_picture(file))?]).await.map(drop)
+    }
+
+    /// Returns how removed pictures look. A Query per megabyte.
+    pub async fn removed_pictures(&self) -> Result<Vec<RemovedPicture>, StoreError> {
+        self.0.partition(rows::removed_pictures()).await
+    }
+
     /// Forgets a proposal. One write.
     pub async fn drop_proposal(&self, subject: &Subject) -> Result<(), StoreError> {
         self.0.write_together(vec![self.0.deletion(&rows::proposal(subject))?]).await.map(drop)
     }
 
-    /// Returns what was decided and undone, the oldest first. A Query per megabyte.
-    pub async fn log(&self) -> Result<Vec<LoggedDecision>, StoreError> {
+    /// Returns what was decided, undone and dismissed, the oldest first. A Query per megabyte.
+    pub async fn log(&self) -> Result<Vec<LogEntry>, StoreError> {
         self.0.partition(rows::decision_log()).await
     }
 

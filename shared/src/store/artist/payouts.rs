@@ -1,7 +1,5 @@
 //! Addresses that an artist's money may go to besides their own wallets. Rows: docs/data-model.md, Artists.
 
-use std::time::Duration;
-
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +7,13 @@ use crate::{
     aws::Dispatch,
     model::{Address, ArtistId},
     store::{
-        artist::rows,
+        artist::{
+            artists::{Artists, PAYOUT_DELAY},
+            rows,
+        },
         engine::table::{ArtistTable, StoreError, number, text, updating},
     },
 };
-
-/// How long after it was added an address can be paid.
-pub const PAYOUT_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Most addresses of an artist.
 pub const MAX_PAYOUTS: u32 = 20;
@@ -56,6 +54,15 @@ impl PayoutAddresses {
             .expression_attribute_values(":max", number(MAX_PAYOUTS));
         let writes = vec![updating(count)?, self.0.insertion(&rows::payout_address(artist, added.address), added)?];
         self.0.write_together(writes).await
+    }
+
+    /// Returns when the artist's money can go to an address, in Unix seconds; `None` unless it is their wallet or payout
+    /// address. One read for a wallet, two for any other address.
+    pub async fn payable_from(&self, artist: ArtistId, to: Address) -> Result<Option<u64>, StoreError> {
+        match Artists::new(self.0.clone()).payable_from(artist, to).await? {
+            None => Ok(self.find(artist, to).await?.map(PayoutAddress::usable_at)),
+            payable_from => Ok(payable_from),
+        }
     }
 
     /// Returns an address, if the artist added it. One read.

@@ -1,11 +1,12 @@
 //! All rows of the artist table.
 
+use alloy::primitives::B256;
 use uuid::Uuid;
 
 use crate::{
     model::{
-        ActivityId, Address, ArtistId, ChainId, Cid, DeliveryId, Email, EventId, FoldedName, Reason, Subject, TokenId,
-        TransactionId, UploadId, WebhookId,
+        ActivityId, Address, ArtistId, ChainId, Cid, ClaimId, DeliveryId, Email, EventId, MomentRef, NameShape, Reason,
+        Subject, TokenId, TransactionId, UploadId, WebhookId, WriteKind,
     },
     store::engine::rows::rows,
 };
@@ -23,6 +24,10 @@ rows! { ROWS;
         partition (email: &Email) = "EMAIL#{email}" {
             /// Artist and embedded wallet, so that a sign-in is one read
             fn artist_by_email() = "ARTIST";
+        }
+        partition (email: &Email) = "RESERVED#{email}" {
+            /// Artist and embedded wallet that were given something before their mailbox signed in
+            fn reserved_artist() = "ARTIST" until "A year after the last gift, or the first sign-in";
         }
         partition (wallet: Address) = "WALLET#{wallet}" {
             /// Owner of a wallet, with the username to show and the time when it was connected
@@ -49,15 +54,19 @@ rows! { ROWS;
         }
         partition (event: EventId) = "ATTRIBUTED#{event}" {
             /// Creator of a collection or moment that one account made in another's name, decided when it was first
-            /// indexed
+            /// indexed; who was named, and once that artist accepted it, who made it
             fn attribution() = "CREATOR";
+        }
+        partition (artist: ArtistId) as accepted_senders = "ACCEPTED#{artist}" {
+            /// Who may make collections in the artist's name
+            fn accepted_sender(sender: Address) = "{sender}";
         }
         partition (artist: ArtistId) = "OWN#{artist}" {
             /// Name and URI of the collection that moments go to without another one; its address follows from them
             fn own_collection(chain: ChainId) = "{chain}";
         }
-        partition (name: &FoldedName) = "USERNAME#{name}" {
-            /// Owner of a username
+        partition (name: &NameShape) = "USERNAME#{name}" {
+            /// Owner of a username, and so of those that look like it
             fn username() = "ARTIST" until "30 days after the artist gave the name up; nobody else can take it until then";
         }
         partition (first: &str) = "SEARCH#{first}" {
@@ -103,7 +112,7 @@ rows! { ROWS;
     /// after two days.
     section "Media" {
         partition (cid: Cid) = "CONTENT#{cid}" {
-            /// A file: its object, media type and size, and when it was pinned
+            /// A file: its object, media type and size, when it was pinned, and numbers of holders and of namings
             fn content() = "CONTENT";
         }
         partition (cid: Cid) = "BLOCK#{cid}" {
@@ -121,6 +130,16 @@ rows! { ROWS;
         partition (artist: ArtistId) = "UPLOADS#{artist}" {
             /// An upload: what was announced, how far it is hashed, until when a request may hash, and how it ended
             fn upload(upload: UploadId) = "{upload}" until "A day after it began";
+        }
+        partition (artist: ArtistId) as files = "FILES#{artist}" {
+            /// A file that the artist uploaded
+            fn file(upload: UploadId) = "UPLOAD#{upload}";
+            /// Its upload
+            fn file_by_cid(cid: Cid) = "CID#{cid}";
+        }
+        partition (cid: Cid) as namings = "FILE#{cid}" {
+            /// A document here that names the file, and when it was stored
+            fn naming(document: Cid) = "{document}";
         }
         partition (artist: ArtistId) = "UPLOADED#{artist}" {
             /// Bytes that the artist stored on a day
@@ -161,11 +180,18 @@ rows! { ROWS;
             /// Wei reserved and spent by all artists of a pool on a day, in 8 counters
             fn pool(pool: &str, shard: u8) = "{pool}#{shard}" until "A day after the day's end";
         }
-        partition (chain: ChainId) as queue = "QUEUE#{chain}" {
-            /// A transaction that isn't final, in the order in which artists take turns
+        partition (chain: ChainId, kind: WriteKind) as queue = "QUEUE#{chain}#{kind}" {
+            /// A transaction that isn't final, in the order in which artists take turns. Roles name the kind that a
+            /// function may queue, and the relay sends only what is of that kind: `PAYMENT`, `GRANT`, or `PLAIN`
             fn queued(place: &str) = "{place}";
+        }
+        partition (chain: ChainId) = "QUEUE#{chain}#WAKE" {
             /// When the relay was woken by hand last; its change is what wakes it
-            fn queue_wake() = "!WAKE";
+            fn queue_wake() = "WAKE";
+        }
+        partition (chain: ChainId) = "MADE#{chain}" {
+            /// A collection that the service's transactions made
+            fn made_collection(collection: Address) = "{collection}";
         }
         partition (chain: ChainId) = "RELAY#{chain}" {
             /// All lanes that had a batch on the chain, so that those which left the configuration are followed to
@@ -179,6 +205,29 @@ rows! { ROWS;
             fn lane() = "LANE";
             /// Many artists' transactions in one of the lane: members, status, signed bytes, hashes
             fn batch(nonce: u64) = "BATCH#{nonce:020}" until "30 days after it is final";
+        }
+    }
+
+    /// A place of a link is taken in one transaction with the admission of its mint. The token is stored as its hash alone.
+    section "Claim links" {
+        partition (artist: ArtistId) as claims = "CLAIMS#{artist}" {
+            /// A link of the artist's: moment, number of places, how many are taken, and when it ends
+            fn claim_link(claim: ClaimId) = "LINK#{claim}" until "30 days after its end";
+            /// What a person took, by their account or wallet: a transaction of the artist's for each place
+            fn taken_places(claim: ClaimId, person: Address) = "TAKEN#{claim}#{person}" until "30 days after the link's end";
+        }
+        partition (token_hash: &str) = "CLAIM#{token_hash}" {
+            /// Whose link the token is of, deleted or not
+            fn claim_place() = "PLACE" until "30 days after the link's end";
+        }
+    }
+
+    section "Allow-lists" {
+        partition (moment: &MomentRef) = "ALLOWED#{moment}" {
+            /// Roots of the moment's lists that are kept, 10 at most: that in force, and the newest others
+            fn kept_lists() = "LISTS" until "30 days after the last sale's end";
+            /// The entries whose accounts' hashes begin alike, in 64 parts, and the hashes that lead to the root
+            fn list_part(root: B256, part: u8) = "{root}#{part:02}" until "30 days after the sale's end";
         }
     }
 
@@ -225,6 +274,27 @@ rows! { ROWS;
         }
     }
 
+    /// What others do with an artist's moments, until it is mailed. `deliver-webhooks` writes it, and from when on it is
+    /// due; all of an artist that is due at one time is one row of the queue.
+    section "Mails of news" {
+        partition (artist: ArtistId) as all_news = "NEWS#{artist}" {
+            /// A collect of a moment, a comment on one, or a gift
+            fn news(event: EventId) = "{event}" until "3 days later";
+        }
+        partition (artist: ArtistId) = "MAILS#{artist}" {
+            /// How often the artist wants such mails, and the secret in them that stops them
+            fn news_mails() = "NEWS";
+        }
+        partition (wallet: Address) = "GIFTS#{wallet}" {
+            /// A moment that was given to a mail address: its artist, who gave it, and the address while it has no account
+            fn gift(chain: ChainId, collection: Address, token: TokenId) = "{chain}#{collection}#{token}" until "3 days later";
+        }
+        partition () as due_news = "NEWS_DUE" {
+            /// An artist to whom something is to be mailed, from when on (Unix seconds)
+            fn news_due(due: u64, artist: ArtistId) = "{due:012}#{artist}";
+        }
+    }
+
     /// What people report, and what an operator decides (`local/sam/desk`). A subject is written as
     /// `moment#{chain}#{collection}#{token}`, `collection#…`, `artist#…`, `cid#…` or `comment#…`.
     section "Moderation" {
@@ -245,6 +315,10 @@ rows! { ROWS;
         partition () as proposals = "PROPOSALS" {
             /// What another service decided, until somebody here takes or declines it
             fn proposal(subject: &Subject) = "{subject}";
+        }
+        partition () as removed_pictures = "REMOVED_PICTURES" {
+            /// How a removed picture looks, so that others like it are reported
+            fn removed_picture(file: Cid) = "{file}";
         }
         partition () as decision_log = "DECISION_LOG" {
             /// A decision or its end: who, why and when. Never changed

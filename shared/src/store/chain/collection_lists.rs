@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::metadata::Documents;
 use crate::{
-    model::{Address, ChainId, Collection},
+    model::{Address, ChainId, Collection, PageStart},
     store::{
         chain::rows,
         engine::{
             index::UnitOfWork,
             structures::{
-                merged::{self, NewestFirst},
-                numbered_list::{CountedPage, NumberedList},
+                merged::{self, NewestFirst, Numbered, Rest},
+                numbered_list::{CountedPage, ListStart, NumberedList},
             },
             table::{ChainTable, StoreError},
         },
@@ -29,6 +29,8 @@ pub struct CollectionPage {
     pub collections: Vec<(ChainId, ListedCollection)>,
     /// Length of the list.
     pub total: u64,
+    /// What comes after them.
+    pub rest: Rest,
 }
 
 /// A collection in a list, with what else to read for showing it.
@@ -54,13 +56,28 @@ impl NewestFirst for OneList<'_> {
     type Key = (u64, ChainId);
 
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
-        let page: CountedPage<ListedCollection> = self.list.newest_counted(offset, limit).await?;
-        let rows = page.rows.into_iter().map(|row| (self.chain, row)).collect();
-        Ok(CountedPage { rows, total: page.total })
+        self.counted(ListStart::Offset(offset), limit).await
     }
 
     fn key(&self, (chain, collection): &Self::Row) -> Self::Key {
         (collection.created_at, *chain)
+    }
+}
+
+impl Numbered for OneList<'_> {
+    async fn oldest(&self, end: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
+        self.counted(ListStart::End(end), limit).await
+    }
+}
+
+impl OneList<'_> {
+    async fn counted(
+        &self,
+        start: ListStart,
+        limit: usize,
+    ) -> Result<CountedPage<<Self as NewestFirst>::Row>, StoreError> {
+        let CountedPage { rows, total, end } = self.list.counted::<ListedCollection>(start, limit).await?;
+        Ok(CountedPage { rows: rows.into_iter().map(|row| (self.chain, row)).collect(), total, end })
     }
 }
 
@@ -70,26 +87,35 @@ impl CollectionLists {
         Self(chain)
     }
 
-    /// Collections of chains, or of creators on them, newest first. Two reads a list, for the first page in parallel; more
-    /// beyond the first hundred rows.
-    pub async fn newest(
+    /// Collections of chains, or of creators on them, newest first; `None` if the page before was of others. Two reads a list,
+    /// for the first page and those after another in parallel; more beyond the first hundred rows.
+    pub async fn starting_at(
         &self,
         lists: &[(ChainId, Option<Address>)],
-        offset: u64,
-        limit: usize,
-    ) -> Result<CollectionPage, StoreError> {
+        start: &PageStart,
+    ) -> Result<Option<CollectionPage>, StoreError> {
         let list = |(chain, creator): &(ChainId, Option<Address>)| OneList {
             chain: *chain,
             list: NumberedList { table: &self.0, partition: partition(*chain, *creator) },
         };
-        let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
-        Ok(CollectionPage { total: page.total(), collections: page.rows })
+        let page = merged::starting_at(&Vec::from_iter(lists.iter().map(list)), start).await?;
+        Ok(page.map(|page| CollectionPage { total: page.total(), collections: page.rows, rest: page.rest }))
     }
 }
 
 impl UnitOfWork {
     /// Appends a new collection to the lists of its chain and its creator.
     pub async fn list_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
+        self.append_to(collection, None).await?;
+        self.list_for_creator(collection).await
+    }
+
+    /// Appends a collection to the list of its creator.
+    pub async fn list_for_creator(&mut self, collection: &Collection) -> Result<(), StoreError> {
+        self.append_to(collection, Some(collection.creator)).await
+    }
+
+    async fn append_to(&mut self, collection: &Collection, creator: Option<Address>) -> Result<(), StoreError> {
         let document = Documents::uri_hash(&collection.uri);
         let listed = ListedCollection {
             address: collection.address,
@@ -97,10 +123,7 @@ impl UnitOfWork {
             document,
             created_at: collection.created_at,
         };
-        for creator in [None, Some(collection.creator)] {
-            self.append(&partition(collection.chain_id, creator), &listed).await?;
-        }
-        Ok(())
+        self.append(&partition(collection.chain_id, creator), &listed).await.map(drop)
     }
 
     /// Contracts of a creator's collections. One read per 100 uncached rows.

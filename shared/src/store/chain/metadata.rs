@@ -1,6 +1,6 @@
 //! Metadata documents and the queue to fetch them. Keyed by URI, so that a reorg leaves them alone.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -15,7 +15,7 @@ use crate::{
         chain::rows,
         engine::{
             index::UnitOfWork,
-            table::{ChainTable, PrimaryKey, StoreError, text},
+            table::{ChainTable, PrimaryKey, StoreError, putting, text},
         },
     },
 };
@@ -59,6 +59,10 @@ pub struct DueDocument {
     pub collection: Address,
     /// Number of failed fetches.
     pub failures: u32,
+    /// Time before which it must not have been read, in Unix seconds, for one that is read again; `None` for the first
+    /// time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     /// In Unix seconds.
     due: u64,
 }
@@ -156,6 +160,25 @@ impl Documents {
         Err(StoreError::Contention("metadata documents"))
     }
 
+    /// Queues documents to be read again, each as it is at its time or later; of several times of one the last. A read per
+    /// 100 collections, and a write per 25.
+    pub async fn read_again<'a>(
+        &self,
+        chain: ChainId,
+        named: impl IntoIterator<Item = NamedDocument<'a>>,
+    ) -> Result<(), StoreError> {
+        let named = named.into_iter().filter(|document| can_be_fetched(document.uri));
+        let named: BTreeMap<_, _> = named.map(|document| (Self::uri_hash(document.uri), document)).collect();
+        let named = Vec::from_iter(named);
+        let (due, paces) = self.paced(chain, &named).await?;
+        let write = |((_, due), (_, document)): ((_, DueDocument), &(_, NamedDocument<'_>))| {
+            let due = DueDocument { since: Some(document.at), ..due };
+            putting(&due.key(), &due)
+        };
+        self.0.write_many(due.into_iter().zip(&named).map(write).collect::<Result<_, _>>()?).await?;
+        self.keep_paces(chain, &paces).await
+    }
+
     /// When new documents are due, each after the earlier ones of its collection; and the collections' paces after them.
     async fn paced(
         &self,
@@ -163,8 +186,8 @@ impl Documents {
         new: &[(String, NamedDocument<'_>)],
     ) -> Result<(Vec<(String, DueDocument)>, Vec<Pace>), StoreError> {
         let collections = BTreeSet::from_iter(new.iter().map(|(_, document)| document.collection));
-        let known: Vec<Pace> =
-            self.0.get_many(collections.iter().map(|collection| rows::document_pace(chain, *collection))).await?;
+        let keys: Vec<_> = collections.iter().map(|collection| rows::document_pace(chain, *collection)).collect();
+        let known: Vec<Pace> = self.0.get_many(keys).await?;
         let mut paces: HashMap<_, _> = known.into_iter().map(|pace| (pace.collection, pace)).collect();
         let due = |(hash, document): &(String, NamedDocument<'_>)| {
             let NamedDocument { uri, collection, at } = *document;
@@ -178,8 +201,9 @@ impl Documents {
     async fn keep_paces(&self, chain: ChainId, paces: &[Pace]) -> Result<(), StoreError> {
         let writes = paces.iter().map(|pace| self.0.replacement(&rows::document_pace(chain, pace.collection), pace));
         let writes = writes.collect::<Result<Vec<_>, _>>()?;
-        let calls = stream::iter(writes.chunks(2 * MAX_NEW)).map(|few| self.0.write_together(few.to_vec()));
-        calls.buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
+        // Collected, so that functions may be moved between threads while they wait.
+        let calls: Vec<_> = writes.chunks(2 * MAX_NEW).map(|few| self.0.write_together(few.to_vec())).collect();
+        stream::iter(calls).buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
         Ok(())
     }
 
@@ -209,9 +233,16 @@ impl Documents {
         self.0.due(rows::due_documents(shard), now, i32::try_from(limit).unwrap_or(i32::MAX)).await
     }
 
-    /// Stores a document fetched at `now` (Unix seconds), queues its files and notifies the indexer. One transaction.
+    /// Stores a document fetched at `now` (Unix seconds), queues its files and notifies the indexer, unless it was read
+    /// again and is as before. One transaction, and a read for one that was read again.
     pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
         let hash = Self::uri_hash(&due.uri);
+        if due.since.is_some() {
+            let row: Option<DocumentRow> = self.0.get(&document_key(due.chain, &hash)).await?;
+            if row.and_then(|row| row.document).as_ref() == Some(&document) {
+                return self.give_up(due).await;
+            }
+        }
         let content_type = document.content_type();
         let files = DuePreviews::of(due.chain, &hash, &document);
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
@@ -243,7 +274,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Removes a document that can never be fetched from the queue.
+    /// Removes a document from the queue: one that can never be fetched, or that need not be.
     pub async fn give_up(&self, due: &DueDocument) -> Result<(), StoreError> {
         self.0.write_together(vec![self.0.deletion(&due.key())?]).await?;
         Ok(())
@@ -274,7 +305,7 @@ impl UnitOfWork {
 impl DueDocument {
     /// A document to fetch at `due` (Unix seconds) or later.
     pub fn new(chain: ChainId, uri: &str, collection: Address, due: u64) -> Self {
-        Self { chain, uri: uri.to_owned(), collection, failures: 0, due }
+        Self { chain, uri: uri.to_owned(), collection, failures: 0, since: None, due }
     }
 
     fn key(&self) -> PrimaryKey {
@@ -304,6 +335,19 @@ impl ArrivedDocument {
 fn can_be_fetched(uri: &str) -> bool {
     let schemes = ["ipfs://", "ar://", "https://", "data:"];
     uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
+}
+
+/// Whether another document may be there later: what has a content identifier, or is in the URI, stays as it is.
+pub fn can_change(uri: &str) -> bool {
+    uri.starts_with("https://")
+}
+
+/// The host of a web address: what has a content identifier comes from the gateways.
+pub fn host(uri: &str) -> Option<String> {
+    let host = uri.strip_prefix("https://")?.split(['/', '?', '#']).next()?;
+    // Also where it is asked as somebody, or at a port.
+    let host = host.rsplit('@').next()?.split(':').next()?;
+    Some(host.to_ascii_lowercase())
 }
 
 pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {

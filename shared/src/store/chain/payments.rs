@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{Address, ChainId, EventId, Payment, TokenId},
+    model::{Address, ChainId, EventId, PageStart, Payment, TokenId},
     store::{
         chain::rows,
         engine::{
             index::{Progress, UnitOfWork},
             structures::{
-                merged::{self, NewestFirst},
-                numbered_list::{CountedPage, NumberedList, row_key},
+                merged::{self, MergedPage, NewestFirst, Numbered, Rest},
+                numbered_list::{CountedPage, ListStart, NumberedList, row_key},
                 packed_list::{NumbersPage, newest_key},
             },
             table::{ChainTable, PrimaryKey, StoreError},
@@ -58,6 +58,8 @@ pub struct PaymentPage {
     pub payments: Vec<Payment>,
     /// Length of the list.
     pub total: u64,
+    /// What comes after them; nothing of a list of viewed or unviewed ones, whose rows don't keep their numbers.
+    pub rest: Rest,
 }
 
 /// Notifications of one artist on one chain.
@@ -128,21 +130,21 @@ impl Payments {
         &self,
         chain: ChainId,
         filter: PaymentFilter,
-        offset: u64,
+        start: ListStart,
         limit: usize,
     ) -> Result<CountedPage<NumberedPayment>, StoreError> {
         let partition = filter.partition(chain);
         if filter == PaymentFilter::default() {
-            return NumberedList { table: &self.0, partition }.newest_counted(offset, limit).await;
+            return NumberedList { table: &self.0, partition }.counted(start, limit).await;
         }
-        let NumbersPage { numbers, total } = match filter.artist.filter(|_| filter.collector.is_some()) {
+        let NumbersPage { numbers, total, end } = match filter.artist.filter(|_| filter.collector.is_some()) {
             Some(artist) => {
                 let of_collector = PaymentFilter { artist: None, ..filter }.partition(chain);
-                self.0.newest_of_label((&of_collector, artist), &partition, offset, limit).await?
+                self.0.newest_of_label((&of_collector, artist), &partition, start, limit).await?
             }
-            None => self.0.newest_numbers(&partition, offset, limit).await?,
+            None => self.0.newest_numbers(&partition, start, limit).await?,
         };
-        Ok(CountedPage { rows: self.by_number(chain, &numbers).await?, total })
+        Ok(CountedPage { rows: self.by_number(chain, &numbers).await?, total, end })
     }
 
     /// Returns payments of several lists, newest first. Reads as [`Self::newest`] for each; more beyond the first hundred.
@@ -152,11 +154,22 @@ impl Payments {
         offset: u64,
         limit: usize,
     ) -> Result<PaymentPage, StoreError> {
+        Ok(merged::newest(&self.lists(lists), offset, limit).await?.into())
+    }
+
+    /// The same from where a page begins; `None` if the page before was of others. At most three reads a list after another page.
+    pub async fn starting_at(
+        &self,
+        lists: &[(ChainId, PaymentFilter)],
+        start: &PageStart,
+    ) -> Result<Option<PaymentPage>, StoreError> {
+        Ok(merged::starting_at(&self.lists(lists), start).await?.map(PaymentPage::from))
+    }
+
+    fn lists(&self, lists: &[(ChainId, PaymentFilter)]) -> Vec<OneList<'_>> {
         let list =
             |(chain, filter): &(ChainId, PaymentFilter)| OneList { payments: self, chain: *chain, filter: *filter };
-        let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
-        let total = page.total();
-        Ok(PaymentPage { payments: page.rows.into_iter().map(|row| row.payment).collect(), total })
+        lists.iter().map(list).collect()
     }
 
     /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
@@ -206,7 +219,7 @@ impl Payments {
         const FIRST: usize = 5;
         const MORE: usize = 100;
         let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
-        let newest = self.0.newest_numbers(&partition, 0, MAX_UNSETTLED).await?;
+        let newest = self.0.newest_numbers(&partition, ListStart::Offset(0), MAX_UNSETTLED).await?;
         let (first, others) = newest.numbers.split_at(FIRST.min(newest.numbers.len()));
         let mut end = UnsettledEnd { settled: newest.total - newest.numbers.len() as u64, ids: Vec::new() };
         for numbers in [first].into_iter().chain(others.chunks(MORE)) {
@@ -242,11 +255,24 @@ impl NewestFirst for OneList<'_> {
     type Key = (u64, ChainId, String);
 
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<NumberedPayment>, StoreError> {
-        self.payments.numbered(self.chain, self.filter, offset, limit).await
+        self.payments.numbered(self.chain, self.filter, ListStart::Offset(offset), limit).await
     }
 
     fn key(&self, row: &NumberedPayment) -> Self::Key {
         (row.payment.transferred_at, self.chain, row.sk.clone())
+    }
+}
+
+impl Numbered for OneList<'_> {
+    async fn oldest(&self, end: u64, limit: usize) -> Result<CountedPage<NumberedPayment>, StoreError> {
+        self.payments.numbered(self.chain, self.filter, ListStart::End(end), limit).await
+    }
+}
+
+impl From<MergedPage<NumberedPayment>> for PaymentPage {
+    fn from(page: MergedPage<NumberedPayment>) -> Self {
+        let total = page.total();
+        Self { payments: page.rows.into_iter().map(|row| row.payment).collect(), total, rest: page.rest }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, ChainId, Cid, Content, ContentType, Metadata, Previews},
+    model::{ArtistId, ChainId, Cid, Content, ContentType, Metadata, Picture, Previews},
     store::{
         chain::rows,
         engine::table::{ChainTable, PrimaryKey, StoreError, Table, row},
@@ -88,11 +88,16 @@ impl PreviewQueue {
         Ok(())
     }
 
+    /// The picture of the document whose URI has this hash, if it has previews. One read.
+    pub async fn picture(&self, chain: ChainId, uri_hash: &str) -> Result<Option<Picture>, StoreError> {
+        let row: Option<PreviewsRow> = self.0.get(&previews_key(chain, uri_hash)).await?;
+        Ok(row.and_then(|row| row.previews.picture))
+    }
+
     /// Queues an artist's picture. One write.
     pub async fn add_avatar(&self, artist: ArtistId, avatar: Cid) -> Result<(), StoreError> {
         let owner = PreviewOwner::Artist { artist };
-        let picture = format!("ipfs://{avatar}");
-        let due = DuePreviews { owner, picture, content: Content::default(), failures: 0, due: 0 };
+        let due = DuePreviews { owner, picture: avatar.uri(), content: Content::default(), failures: 0, due: 0 };
         let item = row(&due.key(), &due)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())

@@ -48,11 +48,9 @@ rows! { ROWS;
         }
     }
 
-    /// A timeline has one ranked set for each combination of filters that a moment can match. A moment is in 2 sets of
-    /// its chain, 1 of its collection and 4 of its creator. A known content type doubles all of them, a creator with a
-    /// username those of the chain and of `OF`. Each of its first 50 other admins adds as many sets as the creator's
-    /// `OF`, once as `OF` and once as `MUTUAL`. A hidden moment is in the same number of sets, in those of hidden ones
-    /// only (`#hidden`).
+    /// A timeline has one ranked set for each combination of filters that a moment can match: 2 of its chain, 1 of its
+    /// collection, 4 of its creator. A content type doubles them, a username those of the chain and of `OF`. Each of its
+    /// first 50 other admins who accepted that adds `OF` and `MUTUAL`. A hidden moment is in those of hidden ones only.
     section "Timelines" {
         partition (chain: ChainId, scope: &str, filters: &str) as timeline = "TIMELINE#{chain}#{scope}{filters}" {
             /// Collection and token of the moments, by time of creation, with the creator and the hash of the URI, so
@@ -69,6 +67,10 @@ rows! { ROWS;
         }
         partition (chain: ChainId, creator: Address) as moments_by = "MOMENTS_BY#{chain}#{creator}" {
             /// Moments to list again when the creator gets a username
+            "list";
+        }
+        partition (chain: ChainId, account: Address) as administered_by = "ADMINISTERED_BY#{chain}#{account}" {
+            /// Moments and collections to list again when the account becomes an artist's wallet, or is none any more
             "list";
         }
         partition (chain: ChainId, uri_hash: &str) as moments_with = "MOMENTS_WITH#{chain}#{uri_hash}" {
@@ -149,8 +151,8 @@ rows! { ROWS;
 
     section "Leaderboards" {
         partition (scope: &str, period: Period, field: RankedBy) as ranking = "RANKING#{scope}#{period}#{field}" {
-            /// Collectors with their spending, the highest first; read in both directions. `{scope}` is `ALL`, or the
-            /// creator whose moments were collected
+            /// Collectors with their spending, the highest first; read in both directions. `{scope}` is `ALL`, a chain
+            /// (`eip155:8453`) where several are served, or the creator whose moments were collected
             "ranked set";
         }
         partition (collector: ArtistId) = "COLLECTOR#{collector}" {

@@ -7,10 +7,15 @@ use futures::try_join;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{metadata::Documents, moments::moment_key};
+use super::{
+    metadata::Documents,
+    moments::moment_key,
+    relistings::{Relisting, TimelineSubject},
+    timeline_start::{TimelinePosition, TimelineStart},
+};
 use crate::{
     aws::Dispatch,
-    model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
+    model::{Address, ChainId, ContentType, EventId, Moment, MomentRef, Protocol, TokenId, Until},
     store::{
         chain::rows,
         engine::{
@@ -40,19 +45,10 @@ pub enum Scope {
     Collection(Address),
     /// Moments that an account created.
     Made(Address),
-    /// Moments that an account is an admin of but did not create.
+    /// Moments that an artist's wallet is an admin of but did not create.
     Mutual(Address),
-    /// Moments that an account created or is an admin of.
+    /// Moments that an account created or, as an artist's wallet, is an admin of.
     Of(Address),
-}
-
-/// A group of moments to list again, after a change that affects all of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Relisting {
-    /// The group.
-    pub by: TimelineSubject,
-    /// Number of moments already done.
-    pub done: u64,
 }
 
 /// Filter of a timeline; the default selects everything.
@@ -77,12 +73,22 @@ pub struct TimelinePage {
     pub total: u64,
     /// Whether a moment can be in several of the sets.
     pub may_overlap: bool,
+    /// Where the page ended, if there are more.
+    pub(super) end: Option<TimelinePosition>,
+}
+
+impl TimelinePage {
+    /// Where the page after the first `moments` of this one begins; `None` if there are no more.
+    pub fn after(&self, moments: usize) -> Option<Until> {
+        let cut = self.moments.get(moments).and_then(|_| self.moments.get(moments.checked_sub(1)?));
+        cut.map(|last| last.position).or(self.end).map(TimelinePosition::until)
+    }
 }
 
 impl Member {
-    pub(in crate::store) fn listed(self, chain: ChainId) -> ListedMoment {
+    pub(super) fn listed(self, chain: ChainId, position: TimelinePosition) -> ListedMoment {
         let place = MomentRef { chain, collection: self.collection, token: self.token_id };
-        ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
+        ListedMoment { place, position, creator: self.creator, document: alloy::hex::encode(self.document) }
     }
 }
 
@@ -91,6 +97,8 @@ impl Member {
 pub struct ListedMoment {
     /// The moment.
     pub place: MomentRef,
+    /// Where it is in timelines.
+    pub position: TimelinePosition,
     /// Account that created it.
     pub creator: Address,
     /// [`Documents::uri_hash`] of its metadata URI.
@@ -120,19 +128,8 @@ pub struct Listing {
     /// Whether it is in no timeline at all, since the operator hid it.
     #[serde(default)]
     pub unlisted: bool,
-    /// Admins other than the creator.
+    /// Artists' wallets that are admins, other than the creator.
     pub others: BTreeSet<Address>,
-}
-
-/// A group of moments that a change affects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TimelineSubject {
-    /// Moments of a collection.
-    Of(Address),
-    /// Moments that an account created.
-    By(Address),
-    /// Moments whose metadata URI has, or once had, this hash.
-    With(String),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -141,12 +138,6 @@ pub(in crate::store) struct Member {
     token_id: TokenId,
     creator: Address,
     document: ByteBuf,
-}
-
-#[derive(Serialize, Deserialize)]
-struct NotedRow {
-    collection: Address,
-    token_id: TokenId,
 }
 
 impl Timelines {
@@ -171,7 +162,7 @@ impl Timelines {
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
+        self.newest_of(&[(chain, scope)], filter, since, TimelineStart::Offset(offset), limit).await
     }
 }
 
@@ -200,8 +191,8 @@ impl Timelines {
 }
 
 impl Listing {
-    /// Creates the listing of a new moment.
-    pub fn new(moment: &Moment, collection: &Collection, content_type: Option<ContentType>, curated: bool) -> Self {
+    /// Creates the listing of a new moment: not curated, and in the timelines of its creator alone.
+    pub fn new(moment: &Moment, content_type: Option<ContentType>) -> Self {
         let mut listing = Self {
             id: moment.id,
             creator: moment.creator,
@@ -209,13 +200,12 @@ impl Listing {
             created_at: moment.created_at,
             uri: moment.uri.clone(),
             content_type,
-            curated,
+            curated: false,
             hidden: false,
             unlisted: false,
             others: BTreeSet::new(),
         };
         listing.set_hidden(moment);
-        listing.set_admins(moment, collection);
         listing
     }
 
@@ -225,11 +215,10 @@ impl Listing {
         self.unlisted = moment.is_withheld;
     }
 
-    /// Sets `others` from the current admins.
-    pub fn set_admins(&mut self, moment: &Moment, collection: &Collection) {
-        let admins = BTreeSet::from_iter(moment.admins.iter().chain(&collection.admins).copied());
-        let others = admins.into_iter().filter(|admin| *admin != self.creator);
-        self.others = others.take(MAX_ADMINS_LISTED).collect();
+    /// Sets `others` from the admins that are artists.
+    pub fn set_others(&mut self, admins: impl Iterator<Item = Address>) {
+        let others = BTreeSet::from_iter(admins.filter(|admin| *admin != self.creator));
+        self.others = others.into_iter().take(MAX_ADMINS_LISTED).collect();
     }
 
     fn member(&self, moment: &MomentRef) -> Member {
@@ -285,43 +274,6 @@ impl UnitOfWork {
         self.list(moment, listing).await
     }
 
-    /// Adds a moment to a group.
-    pub async fn note(&mut self, moment: &MomentRef, by: &TimelineSubject) -> Result<(), StoreError> {
-        let member = NotedRow { collection: moment.collection, token_id: moment.token };
-        self.append(&by.partition(moment.chain), &member).await.map(drop)
-    }
-
-    /// Returns moments of a group from number `first` on, and whether it ends there. Prefetches their listings.
-    pub async fn concerned(
-        &mut self,
-        chain: ChainId,
-        by: &TimelineSubject,
-        first: u64,
-        limit: u64,
-    ) -> Result<(Vec<MomentRef>, bool), StoreError> {
-        let (members, is_all) = self.numbered::<NotedRow>(&by.partition(chain), first, limit).await?;
-        let place = |noted: NotedRow| MomentRef { chain, collection: noted.collection, token: noted.token_id };
-        let moments: Vec<MomentRef> = members.into_iter().map(place).collect();
-        self.prefetch(moments.iter().flat_map(|moment| [rows::listing(moment), moment_key(moment)])).await?;
-        Ok((moments, is_all))
-    }
-
-    /// Schedules a group to be listed again, however large it is.
-    pub async fn relist(&mut self, chain: ChainId, by: TimelineSubject) -> Result<(), StoreError> {
-        let (_, is_none) = self.concerned(chain, &by, 0, 0).await?;
-        if is_none { Ok(()) } else { self.set_relisted(chain, &Relisting { by, done: 0 }, false) }
-    }
-
-    /// Stores the progress of a relisting, or deletes it when done.
-    pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
-        let key = rows::relisting(chain, &relisting.by.partition(chain));
-        if is_all {
-            self.delete(&key);
-            return Ok(());
-        }
-        self.put(&key, relisting)
-    }
-
     /// Moves a moment from the timelines of its old listing to those of `after`.
     pub async fn list(&mut self, moment: &MomentRef, after: &Listing) -> Result<(), StoreError> {
         let before = self.listing(moment).await?;
@@ -331,7 +283,7 @@ impl UnitOfWork {
         let (key, member) = (after.key(moment), after.member(moment));
         let is_in = before.as_ref().map(|before| before.sets(moment.collection)).unwrap_or_default();
         let belongs_in = after.sets(moment.collection);
-        if before.is_some_and(|before| before.uri != after.uri) {
+        if before.is_some_and(|before| before.uri != after.uri || before.creator != after.creator) {
             for (scope, filter) in is_in.intersection(&belongs_in) {
                 set(moment.chain, *scope, *filter).replace(self, key, &member)?;
             }
@@ -343,16 +295,6 @@ impl UnitOfWork {
             set(moment.chain, *scope, *filter).insert(self, key, &member).await?;
         }
         self.put(&rows::listing(moment), after)
-    }
-}
-
-impl TimelineSubject {
-    fn partition(&self, chain: ChainId) -> String {
-        match self {
-            Self::Of(collection) => rows::moments_of(chain, *collection),
-            Self::By(creator) => rows::moments_by(chain, *creator),
-            Self::With(uri_hash) => rows::moments_with(chain, uri_hash),
-        }
     }
 }
 

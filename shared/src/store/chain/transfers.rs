@@ -4,14 +4,14 @@ use serde::Deserialize;
 
 use super::payments::{PaymentFilter, Payments};
 use crate::{
-    model::{Address, ChainId, TokenId, Transfer, TransferType},
+    model::{Address, ChainId, PageStart, TokenId, Transfer, TransferType},
     store::{
         chain::rows,
         engine::{
             index::UnitOfWork,
             structures::{
-                merged::{self, NewestFirst},
-                numbered_list::{CountedPage, NumberedList, length_key, row_key},
+                merged::{self, MergedPage, NewestFirst, Numbered, Rest},
+                numbered_list::{CountedPage, ListStart, NumberedList, length_key, row_key},
                 packed_list::newest_key,
             },
             table::{ChainTable, PrimaryKey, StoreError},
@@ -39,6 +39,8 @@ pub struct TransferPage {
     pub transfers: Vec<Transfer>,
     /// Length of the lists.
     pub total: u64,
+    /// What comes after them.
+    pub rest: Rest,
 }
 
 /// Reads of transfers.
@@ -102,12 +104,21 @@ impl Transfers {
         offset: u64,
         limit: usize,
     ) -> Result<TransferPage, StoreError> {
-        let parts = lists
-            .iter()
-            .flat_map(|(chain, list)| list.parts().map(|part| OnePart { table: &self.0, chain: *chain, part }));
-        let page = merged::newest(&Vec::from_iter(parts), offset, limit).await?;
-        let total = page.total();
-        Ok(TransferPage { transfers: page.rows.into_iter().map(|row| row.transfer).collect(), total })
+        Ok(merged::newest(&self.parts(lists), offset, limit).await?.into())
+    }
+
+    /// The same from where a page begins; `None` if the page before was of others. Two or three reads a list after another page.
+    pub async fn starting_at(
+        &self,
+        lists: &[(ChainId, TransferList)],
+        start: &PageStart,
+    ) -> Result<Option<TransferPage>, StoreError> {
+        Ok(merged::starting_at(&self.parts(lists), start).await?.map(TransferPage::from))
+    }
+
+    fn parts(&self, lists: &[(ChainId, TransferList)]) -> Vec<OnePart<'_>> {
+        let part = |chain: ChainId| move |part| OnePart { table: &self.0, chain, part };
+        lists.iter().flat_map(|(chain, list)| list.parts().map(part(*chain))).collect()
     }
 }
 
@@ -116,29 +127,48 @@ impl NewestFirst for OnePart<'_> {
     type Key = (u64, ChainId, u64, u64, String);
 
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<NumberedTransfer>, StoreError> {
-        let (table, all) = (self.table, TransferList::All.partition(self.chain));
-        let list = match self.part {
-            Part::Paid(filter) => {
-                let page = Payments::new(table.clone()).numbered(self.chain, filter, offset, limit).await?;
-                let rows =
-                    page.rows.into_iter().map(|row| NumberedTransfer { sk: row.sk, transfer: row.payment.into() });
-                return Ok(CountedPage { rows: rows.collect(), total: page.total });
-            }
-            Part::Other(TransferList::All) => {
-                return NumberedList { table, partition: all }.newest_counted(offset, limit).await;
-            }
-            Part::Other(list) => list,
-        };
-        let page = table.newest_numbers(&list.partition(self.chain), offset, limit).await?;
-        let mut rows: Vec<NumberedTransfer> =
-            table.get_many(page.numbers.iter().map(|number| row_key(&all, *number))).await?;
-        rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
-        Ok(CountedPage { rows, total: page.total })
+        self.counted(ListStart::Offset(offset), limit).await
     }
 
     fn key(&self, row: &NumberedTransfer) -> Self::Key {
         let Transfer { transferred_at, block, log, .. } = row.transfer;
         (transferred_at, self.chain, block, log, row.sk.clone())
+    }
+}
+
+impl Numbered for OnePart<'_> {
+    async fn oldest(&self, end: u64, limit: usize) -> Result<CountedPage<NumberedTransfer>, StoreError> {
+        self.counted(ListStart::End(end), limit).await
+    }
+}
+
+impl From<MergedPage<NumberedTransfer>> for TransferPage {
+    fn from(page: MergedPage<NumberedTransfer>) -> Self {
+        let total = page.total();
+        Self { transfers: page.rows.into_iter().map(|row| row.transfer).collect(), total, rest: page.rest }
+    }
+}
+
+impl OnePart<'_> {
+    async fn counted(&self, start: ListStart, limit: usize) -> Result<CountedPage<NumberedTransfer>, StoreError> {
+        let (table, all) = (self.table, TransferList::All.partition(self.chain));
+        let list = match self.part {
+            Part::Paid(filter) => {
+                let page = Payments::new(table.clone()).numbered(self.chain, filter, start, limit).await?;
+                let rows =
+                    page.rows.into_iter().map(|row| NumberedTransfer { sk: row.sk, transfer: row.payment.into() });
+                return Ok(CountedPage { rows: rows.collect(), total: page.total, end: page.end });
+            }
+            Part::Other(TransferList::All) => {
+                return NumberedList { table, partition: all }.counted(start, limit).await;
+            }
+            Part::Other(list) => list,
+        };
+        let page = table.newest_numbers(&list.partition(self.chain), start, limit).await?;
+        let mut rows: Vec<NumberedTransfer> =
+            table.get_many(page.numbers.iter().map(|number| row_key(&all, *number))).await?;
+        rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
+        Ok(CountedPage { rows, total: page.total, end: page.end })
     }
 }
 

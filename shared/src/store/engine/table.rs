@@ -5,7 +5,10 @@ use aws_sdk_dynamodb::{
     config::Builder,
     error::{BuildError, ProvideErrorMetadata, SdkError},
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
-    types::{AttributeValue, Delete, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
+    types::{
+        AttributeValue, Delete, DeleteRequest, KeysAndAttributes, Put, PutRequest, TransactWriteItem, WriteRequest,
+        builders::UpdateBuilder,
+    },
 };
 use futures::{StreamExt, TryStreamExt, future::BoxFuture, stream};
 use serde::{Serialize, de::DeserializeOwned};
@@ -63,10 +66,12 @@ pub(in crate::store) const MAX_WRITE: usize = 25;
 
 pub(in crate::store) const READS_AT_ONCE: usize = 8;
 
+const WRITES_AT_ONCE: usize = 8;
+
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
-/// A DynamoDB table. Outside the store it is one of three types, so that an aggregate can't be given another's table.
+/// A DynamoDB table. Outside the store it is one of four types, so that an aggregate can't be given another's table.
 #[derive(Clone)]
 pub struct Table {
     pub(in crate::store) client: Client,
@@ -112,6 +117,8 @@ macro_rules! tables {
 tables! {
     /// Rows that the chain can rebuild.
     ChainTable = CHAIN_TABLE;
+    /// Documents that were read from the web.
+    DocumentTable = DOCUMENT_TABLE;
     /// Artists and their transactions.
     ArtistTable = ARTIST_TABLE;
     /// Hashes of secrets, and rate limits.
@@ -234,6 +241,33 @@ impl Table {
         Ok((rows, calls.into()))
     }
 
+    /// Writes and deletes rows of different keys, in any order: who fails halfway does it again. One call per 25, some at the
+    /// same time.
+    pub(in crate::store) async fn write_many(&self, writes: Vec<WriteRequest>) -> Result<(), StoreError> {
+        let calls = writes.chunks(MAX_WRITE).map(|few| self.write_some(few.to_vec())).collect::<Vec<_>>();
+        stream::iter(calls).buffer_unordered(WRITES_AT_ONCE).try_collect().await
+    }
+
+    fn write_some(&self, mut pending: Vec<WriteRequest>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            for attempt in 0..=THROTTLED_ATTEMPTS {
+                let call = self.client.batch_write_item().request_items(&self.name, pending.clone());
+                match call.dispatch().await.map_err(StoreError::from) {
+                    Ok(answer) => {
+                        pending = answer.unprocessed_items.unwrap_or_default().remove(&self.name).unwrap_or_default();
+                    }
+                    Err(error) if error.is_throttled() => {}
+                    Err(error) => return Err(error),
+                }
+                if pending.is_empty() {
+                    return Ok(());
+                }
+                tokio::time::sleep(backoff(attempt)).await;
+            }
+            Err(StoreError::Contention("rows that are written together"))
+        })
+    }
+
     /// Fails its transaction if the row exists.
     pub(in crate::store) fn insertion<T: Serialize>(
         &self,
@@ -304,6 +338,18 @@ pub(in crate::store) fn readable<R: DeserializeOwned>(rows: Vec<Item>) -> Vec<R>
         read.inspect_err(|error| tracing::error!(row = key.join(" "), error = %error, "malformed row left out")).ok()
     };
     rows.into_iter().filter_map(read).collect()
+}
+
+/// A row as one of many that are written.
+pub(in crate::store) fn putting<T: Serialize>(key: &PrimaryKey, fields: &T) -> Result<WriteRequest, StoreError> {
+    let put = PutRequest::builder().set_item(Some(row(key, fields)?)).build()?;
+    Ok(WriteRequest::builder().put_request(put).build())
+}
+
+/// A deletion as one of many.
+pub(in crate::store) fn deleting(key: &PrimaryKey) -> Result<WriteRequest, StoreError> {
+    let delete = DeleteRequest::builder().set_key(Some(key.item())).build()?;
+    Ok(WriteRequest::builder().delete_request(delete).build())
 }
 
 /// An update as one of the items that are written together.

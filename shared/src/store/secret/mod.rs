@@ -5,6 +5,7 @@ pub(super) mod challenges;
 pub(super) mod codes;
 pub(super) mod devices;
 pub(super) mod failed_codes;
+pub(super) mod key_requests;
 pub(super) mod passkeys;
 pub(super) mod rate_windows;
 pub(super) mod request_counts;
@@ -20,6 +21,7 @@ pub use self::{
     codes::{CodeHolder, Codes, StoredCode, StoredLink},
     devices::{Device, DeviceFields, Devices},
     failed_codes::{FailedCodes, MAX_FAILED_CODES, SignInHistory},
+    key_requests::{KeyRequest, KeyRequests},
     passkeys::{Ceremony, MAX_PASSKEYS, Passkeys, StoredPasskey},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,

@@ -29,11 +29,16 @@ impl RequestCounts {
 
     /// Counts a request in the subject's window; how many there were. `expires_at` is in Unix seconds. One write.
     pub async fn count(&self, subject: &str, window: u64, expires_at: u64) -> Result<u32, StoreError> {
+        self.count_all(1, subject, window, expires_at).await
+    }
+
+    /// The same for several requests.
+    pub async fn count_all(&self, more: u32, subject: &str, window: u64, expires_at: u64) -> Result<u32, StoreError> {
         let key = rows::request_count(subject, window);
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call
-            .update_expression("ADD hits :one SET expires_at = :end")
-            .expression_attribute_values(":one", number(1))
+            .update_expression("ADD hits :more SET expires_at = :end")
+            .expression_attribute_values(":more", number(more))
             .expression_attribute_values(":end", number(expires_at))
             .return_values(ReturnValue::UpdatedNew);
         let row = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a count"))?;

@@ -21,6 +21,10 @@ rows! { ROWS;
             /// When a key was used last; apart from the key, so that who notes it can't write keys
             fn api_key_use(key: KeyId) = "{key}" until "400 days after the use";
         }
+        partition (artist: ArtistId) as key_requests = "REQUESTS#{artist}" {
+            /// A request with a key: route, status, error, duration; the last hundred are shown
+            fn key_request(key: KeyId, at: u64, request: &str) = "{key}#{at:013}#{request}" until "A week later";
+        }
     }
 
     section "Sessions" {

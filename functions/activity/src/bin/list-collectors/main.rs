@@ -2,6 +2,7 @@
 
 use activity::list_collectors::{Collector, ListCollectorsQuery, ListCollectorsResponse};
 use shared::{
+    chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     store::{
@@ -16,6 +17,7 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListCollectors {
+    chains: Chains,
     leaderboards: Leaderboards,
     artists: Artists,
 }
@@ -25,17 +27,27 @@ impl Endpoint for ListCollectors {
         let aws = config::aws().await;
         let (chain, artists) = (ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
+            chains: Chains::from_env()?,
             leaderboards: Leaderboards::new(chain.eventually_consistent()),
             artists: Artists::new(artists.eventually_consistent()),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let query: ListCollectorsQuery = request.query().read()?;
+        let query: ListCollectorsQuery = request.query().read_for(&self.chains)?;
         let (page, order) = (query.page, query.sort_order);
-        let scopes = match &query.artist {
-            None => vec![LeaderboardScope::All],
-            Some(artist) => self.artists.accounts(artist).await?.into_iter().map(LeaderboardScope::CreatedBy).collect(),
+        let of_chain = query.chain_id.filter(|_| self.chains.iter().count() > 1);
+        let scopes = match (&query.artist, of_chain) {
+            (Some(_), Some(_)) => {
+                return Err(ApiError::unprocessable(
+                    "An artist's collectors are ranked over all chains: leave out chainId",
+                ));
+            }
+            (Some(artist), None) => {
+                self.artists.accounts(artist).await?.into_iter().map(LeaderboardScope::CreatedBy).collect()
+            }
+            (None, Some(chain)) => vec![LeaderboardScope::On(chain)],
+            (None, None) => vec![LeaderboardScope::All],
         };
         let ranked = self.leaderboards.page_of(&scopes, query.period, query.sort_by, order, page).await?;
         let ranked = ranked.ok_or_else(|| {

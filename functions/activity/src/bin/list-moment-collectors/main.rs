@@ -2,7 +2,10 @@
 
 use activity::list_moment_collectors::{ListMomentCollectorsQuery, ListMomentCollectorsResponse, MomentCollector};
 use shared::{
-    api::read::{Pagination, Reader},
+    api::{
+        read::{Pagination, Reader},
+        request::of_another_list,
+    },
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     store::{
@@ -32,10 +35,11 @@ impl Endpoint for ListMomentCollectors {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ListMomentCollectorsQuery { collection_address: collection, token_id, chain_id, page } =
+        let ListMomentCollectorsQuery { collection_address: collection, token_id, chain_id, start } =
             request.query().read_for(&self.reader)?;
         let list = (chain_id, TransferList::Moment(collection, token_id));
-        let found = self.transfers.newest_of(&[list], page.offset(), page.rows()).await?;
+        let found = self.transfers.starting_at(&[list], &start).await?.ok_or_else(of_another_list)?;
+        let next = found.rest.after(found.transfers.len());
         let names = self.reader.names(found.transfers.iter().map(|transfer| transfer.to)).await?;
         let collectors = found.transfers.into_iter().map(|transfer| MomentCollector {
             id: transfer.id,
@@ -46,8 +50,8 @@ impl Endpoint for ListMomentCollectors {
             transaction_hash: transfer.transaction_hash,
             timestamp: transfer.transferred_at * 1_000,
         });
-        let pagination = Pagination::new(page, found.total);
+        let pagination = Pagination::new(start.page, found.total);
         let response = ListMomentCollectorsResponse { status: "success", collectors: collectors.collect(), pagination };
-        Response::public(&response)?.with_next_page(request, page, pagination.has_more())
+        Response::page(&response, request, &start, next)
     }
 }

@@ -45,7 +45,7 @@ impl Notifications {
             |(chain, artist): &(ChainId, Option<Address>)| Some(NotificationList { chain: *chain, artist: (*artist)? });
         let lists: Option<Vec<NotificationList>> = accounts.iter().map(list).collect();
         if let (Some(lists), Some(viewed)) = (lists, viewed) {
-            let PaymentPage { payments, total } =
+            let PaymentPage { payments, total, .. } =
                 self.viewed.newest_of(&lists, viewed, page.offset(), page.rows()).await?;
             let viewed = vec![viewed; payments.len()];
             return Ok(NotificationPage { payments, viewed, total, is_filtered: false, last: page });
@@ -64,7 +64,8 @@ impl Notifications {
         let mut next = Some(page);
         for _ in 0..MOST_PAGES {
             let Some(page) = next.take() else { break };
-            let PaymentPage { payments, total } = self.payments.newest_of(&filters, page.offset(), page.rows()).await?;
+            let PaymentPage { payments, total, .. } =
+                self.payments.newest_of(&filters, page.offset(), page.rows()).await?;
             let flags = self.flags(&payments).await?;
             let rows = payments.into_iter().zip(flags).filter(|(_, flag)| viewed.is_none_or(|viewed| viewed == *flag));
             let (payments, flags): (Vec<_>, Vec<_>) = rows.unzip();

@@ -4,7 +4,7 @@ mod find;
 
 use activity::list_notifications::{ListNotificationsQuery, ListNotificationsResponse, Notification, NotifiedArtist};
 use shared::{
-    api::read::{Pagination, Reader, Site},
+    api::read::{Pagination, Reader, Site, fitting},
     clock::iso_8601_with_offset,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -31,17 +31,17 @@ struct ListNotifications {
 }
 
 impl ListNotifications {
-    async fn show(&self, found: NotificationPage) -> Result<Vec<Notification>, ApiError> {
+    async fn show(&self, found: &NotificationPage) -> Result<Vec<Notification>, ApiError> {
         let creators: Vec<Address> = found.payments.iter().map(|payment| payment.creator).collect();
         let (shown, profiles) =
             tokio::join!(self.reader.payments(&found.payments), self.artists.profiles_of(&creators));
         let (shown, profiles) = (shown?, profiles?);
-        let notifications = found.payments.iter().zip(shown).zip(found.viewed).map(|((payment, shown), viewed)| {
+        let notifications = found.payments.iter().zip(shown).zip(&found.viewed).map(|((payment, shown), viewed)| {
             Ok(Notification {
                 id: payment.notification_id(),
                 payment: shown,
                 artist: NotifiedArtist::new(payment.creator, profiles.get(&payment.creator), &self.site),
-                viewed,
+                viewed: *viewed,
                 created_at: iso_8601_with_offset(payment.transferred_at)?,
             })
         });
@@ -67,15 +67,27 @@ impl Endpoint for ListNotifications {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ListNotificationsQuery { artist, viewed, chain_id, page } = request.query().read_for(&self.reader)?;
-        let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
-        let found = self.notifications.find(&accounts, viewed.map(|Flag(viewed)| viewed), page).await?;
+        let chains = self.reader.listed_chains(chain_id, artist.is_some());
+        let accounts = self.reader.accounts_on(&chains, artist.as_ref()).await?;
+        let (mut page, asked) = (page, page.limit);
+        let (found, notifications) = loop {
+            let found = self.notifications.find(&accounts, viewed.map(|Flag(viewed)| viewed), page).await?;
+            let (shown, count) = (self.show(&found).await?, found.payments.len());
+            let (shown, _) = fitting(shown, &[(); 0], |_, ()| false)?;
+            match page.smaller() {
+                Some(smaller) if shown.len() < count => page = smaller,
+                _ => break (found, shown),
+            }
+        };
         let pagination = Pagination::new(page, found.total);
         let pagination = if found.is_filtered { pagination.uncounted() } else { pagination };
         let (last, more) = (found.last, found.last.following(found.total).is_some());
-        let notifications = self.show(found).await?;
         // Revalidated each time, so that marks show immediately.
-        Response::public(&ListNotificationsResponse { status: "success", notifications, pagination })?
-            .cacheable(0)
-            .with_next_page(request, last, more)
+        let response = Response::public(&ListNotificationsResponse { status: "success", notifications, pagination })?;
+        let response = response.cacheable(0);
+        match last.limit == asked {
+            true => response.with_next_page(request, last, more),
+            false => response.with_next_smaller(request, last, more),
+        }
     }
 }

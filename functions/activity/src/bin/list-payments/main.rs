@@ -2,7 +2,10 @@
 
 use activity::list_payments::{ListPaymentsQuery, ListPaymentsResponse};
 use shared::{
-    api::read::{Pagination, Reader},
+    api::{
+        read::{Pagination, Reader, fitting},
+        request::of_another_list,
+    },
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     store::{
@@ -32,17 +35,16 @@ impl Endpoint for ListPayments {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ListPaymentsQuery { artist, collector, chain_id, page } = request.query().read_for(&self.reader)?;
-        let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
+        let ListPaymentsQuery { artist, collector, chain_id, start } = request.query().read_for(&self.reader)?;
+        let chains = self.reader.listed_chains(chain_id, artist.is_some() || collector.is_some());
+        let accounts = self.reader.accounts_on(&chains, artist.as_ref()).await?;
         let lists =
             accounts.into_iter().map(|(chain, artist)| (chain, PaymentFilter { artist, collector, moment: None }));
-        let found = self.payments.newest_of(&Vec::from_iter(lists), page.offset(), page.rows()).await?;
-        let pagination = Pagination::new(page, found.total);
+        let found = self.payments.starting_at(&Vec::from_iter(lists), &start).await?.ok_or_else(of_another_list)?;
+        let pagination = Pagination::new(start.page, found.total);
         let payments = self.reader.payments(&found.payments).await?;
-        Response::public(&ListPaymentsResponse { status: "success", payments, pagination })?.with_next_page(
-            request,
-            page,
-            pagination.has_more(),
-        )
+        let (payments, shown) = fitting(payments, &found.payments, |view, payment| view.id() == payment.id)?;
+        let response = ListPaymentsResponse { status: "success", payments, pagination };
+        Response::page(&response, request, &start, found.rest.after(shown))
     }
 }

@@ -3,7 +3,10 @@
 use activity::list_timeline::{ListTimelineQuery, ListTimelineResponse, TimelineType};
 use futures::future::try_join_all;
 use shared::{
-    api::read::{MomentList, Pagination, Reader},
+    api::{
+        read::{MomentList, Pagination, Reader},
+        request::of_another_list,
+    },
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -11,7 +14,7 @@ use shared::{
     store::{
         StoreError,
         artist::{ArtistTable, Artists},
-        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage},
+        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage, TimelineStart},
     },
 };
 
@@ -27,13 +30,14 @@ struct ListTimeline {
 }
 
 impl ListTimeline {
-    async fn page(&self, query: &ListTimelineQuery, now: u64) -> Result<TimelinePage, StoreError> {
+    async fn page(&self, query: &ListTimelineQuery, now: u64) -> Result<TimelinePage, ApiError> {
+        let start = TimelineStart::of(&query.start).ok_or_else(of_another_list)?;
         let accounts = match &query.artist {
             None => None,
             Some(artist) => Some(self.artists.accounts(artist).await?),
         };
         let list = self.list(query, accounts.as_deref()).await?.matching(set_filter(query)).since(query.since(now));
-        let mut found = self.reader.listed(&list, query.page.offset(), query.page.limit.get()).await?;
+        let mut found = self.reader.listed(&list, start, query.start.page.limit.get()).await?;
         if let (Some(TimelineType::Mutual), Some(accounts)) = (query.r#type, accounts) {
             found.moments.retain(|moment| !accounts.contains(&moment.creator));
             found.may_overlap |= accounts.len() > 1;
@@ -44,15 +48,15 @@ impl ListTimeline {
     /// The list behind a timeline, without sets whose collection or artist doesn't match the filters that have no
     /// set: these depend on the collection or the artist alone.
     async fn list(&self, query: &ListTimelineQuery, accounts: Option<&[Address]>) -> Result<MomentList, StoreError> {
-        let chains = self.reader.chains(query.chain_id);
         if let Some(collection) = query.collection {
+            let chains = self.reader.chains(query.chain_id);
             let are_meant = chains.iter().map(|chain| self.is_meant(*chain, collection, query, accounts));
             let are_meant = try_join_all(are_meant).await?;
             let meant = chains.into_iter().zip(are_meant).filter(|(_, is_meant)| *is_meant);
             return Ok(MomentList::of_collection(meant.map(|(chain, _)| chain), collection));
         }
         let Some(accounts) = accounts else {
-            return Ok(MomentList::of_everyone(chains));
+            return Ok(MomentList::of_everyone(self.reader.listed_chains(query.chain_id, false)));
         };
         let scope = match query.r#type {
             None => Scope::Of,
@@ -62,7 +66,7 @@ impl ListTimeline {
             }
             Some(TimelineType::Default) => Scope::Made,
         };
-        Ok(MomentList::of_accounts(&chains, accounts, scope))
+        Ok(MomentList::of_accounts(&self.reader.chains(query.chain_id), accounts, scope))
     }
 
     async fn is_meant(
@@ -109,13 +113,10 @@ impl Endpoint for ListTimeline {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListTimelineQuery = request.query().read_for(&self.reader)?;
         let found = self.page(&query, clock::now()?.as_secs()).await?;
-        let pagination = Pagination::new(query.page, found.total);
+        let pagination = Pagination::new(query.start.page, found.total);
         let pagination = if found.may_overlap { pagination.uncounted() } else { pagination };
-        let moments = self.reader.moments(&found.moments).await?;
-        Response::public(&ListTimelineResponse { status: "success", moments, pagination })?.with_next_page(
-            request,
-            query.page,
-            pagination.has_more(),
-        )
+        let (moments, shown) = self.reader.moments_that_fit(&found.moments).await?;
+        let response = ListTimelineResponse { status: "success", moments, pagination };
+        Response::page(&response, request, &query.start, found.after(shown))
     }
 }

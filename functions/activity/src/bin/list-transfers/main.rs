@@ -2,7 +2,10 @@
 
 use activity::list_transfers::{ListTransfersQuery, ListTransfersResponse};
 use shared::{
-    api::read::{Pagination, Reader},
+    api::{
+        read::{Pagination, Reader, fitting},
+        request::of_another_list,
+    },
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, ArtistName, ChainId, Transfer, TransferType},
@@ -65,7 +68,8 @@ impl ListTransfers {
             return Ok((lists.collect(), has_others));
         }
         let Some(collection) = query.collection else {
-            let lists = chains.into_iter().map(|chain| (chain, TransferList::All));
+            let chains = self.reader.listed_chains(query.chain_id, false).into_iter();
+            let lists = chains.map(|chain| (chain, TransferList::All));
             return Ok((lists.collect(), has_type || query.r#type.is_some()));
         };
         let mut lists = Vec::new();
@@ -89,13 +93,12 @@ impl Endpoint for ListTransfers {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListTransfersQuery = request.query().read_for(&self.reader)?;
-        let page = query.page;
         let accounts = Accounts {
             artist: self.accounts(query.artist.as_ref()).await?,
             collector: self.accounts(query.collector.as_ref()).await?,
         };
         let (lists, has_others) = self.lists(&query, &accounts).await?;
-        let found = self.transfers.newest_of(&lists, page.offset(), page.rows()).await?;
+        let found = self.transfers.starting_at(&lists, &query.start).await?.ok_or_else(of_another_list)?;
         let is_among = |accounts: &Option<Vec<Address>>, account: Address| {
             accounts.as_ref().is_none_or(|accounts| accounts.contains(&account))
         };
@@ -105,12 +108,13 @@ impl Endpoint for ListTransfers {
                 && is_among(&accounts.artist, transfer.creator)
                 && is_among(&accounts.collector, transfer.to)
         };
-        let meant: Vec<Transfer> = found.transfers.into_iter().filter(is_meant).collect();
+        let meant: Vec<Transfer> = found.transfers.iter().filter(|transfer| is_meant(transfer)).cloned().collect();
         let mut transfers = self.reader.transfers(&meant).await?;
         transfers.retain(|transfer| query.content_type.is_none_or(|kind| transfer.content_type() == Some(kind)));
-        let pagination = Pagination::new(page, found.total);
+        let (transfers, shown) = fitting(transfers, &found.transfers, |view, transfer| view.id() == transfer.id)?;
+        let pagination = Pagination::new(query.start.page, found.total);
         let pagination = if has_others { pagination.uncounted() } else { pagination };
         let response = ListTransfersResponse { status: "success", transfers, pagination };
-        Response::public(&response)?.with_next_page(request, page, pagination.has_more())
+        Response::page(&response, request, &query.start, found.rest.after(shown))
     }
 }

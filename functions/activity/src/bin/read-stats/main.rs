@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use activity::read_stats::{DayView, ReadStatsQuery, ReadStatsResponse};
 use shared::{
-    chain::{Chains, with_value},
+    chain::Chains,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{COUNTED_DAYS, ChainId, Counts, Stats, StatsSubject},
+    model::{COUNTED_DAYS, Counts, Stats, StatsSubject},
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, Statistics},
@@ -47,7 +47,7 @@ impl Endpoint for ReadStats {
             (None, Some(collection)) => vec![StatsSubject::Collection(collection)],
             _ => return Err(ApiError::invalid_field("artist", "is required, or collection in its place")),
         };
-        let chains = self.chains_of(chain_id);
+        let chains = self.chains.of_everyone(chain_id);
         let counted = chains.iter().flat_map(|chain| subjects.iter().map(|subject| (*chain, *subject)));
         let stats = self.statistics.of(counted.collect::<Vec<_>>()).await?;
         let today = clock::now()?.as_secs() / DAY;
@@ -63,16 +63,6 @@ impl Endpoint for ReadStats {
             counts: counts.into(),
             days: days.collect(),
         })
-    }
-}
-
-impl ReadStats {
-    /// The named chain, or all whose money has a value; all if none has.
-    fn chains_of(&self, named: Option<ChainId>) -> Vec<ChainId> {
-        match named {
-            Some(named) => vec![named],
-            None => with_value(self.chains.iter().collect()).iter().map(|chain| chain.id).collect(),
-        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Endpoint for DeleteArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
-        let (urls, chains) = (NodeUrls::from_env()?, Chains::from_env()?);
+        let (urls, chains) = (NodeUrls::from_env(&aws).await?, Chains::from_env()?);
         let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);
         Ok(Self {

@@ -12,7 +12,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ArtistId,
     store::{
-        artist::{Activities, ArtistTable, Artists, Contact},
+        artist::{Activities, ArtistTable, Artists, Contact, NewsQueue},
         secret::{Devices, SecretTable, Sessions},
     },
 };
@@ -28,6 +28,7 @@ struct ListActivity {
     activities: Activities,
     artists: Artists,
     devices: Devices,
+    news: NewsQueue,
 }
 
 impl ListActivity {
@@ -49,8 +50,9 @@ impl Endpoint for ListActivity {
             authenticator: SessionAuthenticator::from_env(secrets.clone())?,
             sessions: Sessions::new(secrets.clone()),
             activities: Activities::new(table.clone()),
-            artists: Artists::new(table),
+            artists: Artists::new(table.clone()),
             devices: Devices::new(secrets),
+            news: NewsQueue::new(table),
         })
     }
 
@@ -61,13 +63,15 @@ impl Endpoint for ListActivity {
         let now = clock::now()?.as_secs();
         let found = async { Ok(self.activities.list(artist, before, limit.get(), now).await?) };
         let sessions = async { Ok(self.sessions.list(artist, now).await?) };
-        let (found, (contact, devices), sessions) = tokio::try_join!(found, self.contact(artist, now), sessions)?;
+        let news = async { Ok(self.news.choice(artist).await?) };
+        let (found, (contact, devices), sessions, news_mails) =
+            tokio::try_join!(found, self.contact(artist, now), sessions, news)?;
         let sessions =
             sessions.into_iter().map(|session| SessionView::new(session, token.id)).collect::<Result<_, _>>()?;
         let last = found.last().map(|last| last.id).filter(|_| found.len() == limit.get() as usize);
         let activity = found.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
         let next_email = contact.next.map(EmailChange::try_from).transpose()?;
-        let answer = ListActivityResponse { activity, devices, sessions, email: contact.email, next_email };
+        let answer = ListActivityResponse { activity, devices, sessions, email: contact.email, next_email, news_mails };
         let response = Response::json(&answer)?;
         match last {
             Some(last) => response.with_next(request, "before", last),

@@ -19,7 +19,7 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 22] = [
+const PARTS: [(&str, &str, &str); 27] = [
     ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
@@ -32,12 +32,17 @@ const PARTS: [(&str, &str, &str); 22] = [
     ("moment.js", JAVASCRIPT, include_str!("page/moment.js")),
     ("moments.js", JAVASCRIPT, include_str!("page/moments.js")),
     ("money.js", JAVASCRIPT, include_str!("page/money.js")),
+    ("deposit.js", JAVASCRIPT, include_str!("page/deposit.js")),
     ("email.js", JAVASCRIPT, include_str!("page/email.js")),
+    ("files.js", JAVASCRIPT, include_str!("page/files.js")),
     ("passkeys.js", JAVASCRIPT, include_str!("page/passkeys.js")),
+    ("preview.js", JAVASCRIPT, include_str!("page/preview.js")),
     ("profile.js", JAVASCRIPT, include_str!("page/profile.js")),
     ("programs.js", JAVASCRIPT, include_str!("page/programs.js")),
     ("publish.js", JAVASCRIPT, include_str!("page/publish.js")),
+    ("stats.js", JAVASCRIPT, include_str!("page/stats.js")),
     ("store.js", JAVASCRIPT, include_str!("page/store.js")),
+    ("terms.js", JAVASCRIPT, include_str!("page/terms.js")),
     ("wallets.js", JAVASCRIPT, include_str!("page/wallets.js")),
     ("webhooks.js", JAVASCRIPT, include_str!("page/webhooks.js")),
     ("withdraw.js", JAVASCRIPT, include_str!("page/withdraw.js")),
@@ -45,13 +50,15 @@ const PARTS: [(&str, &str, &str); 22] = [
 ];
 
 impl Endpoint for ServeManagePage {
-    /// Reads `MEDIA_BUCKET`. The page can run its own scripts, call this service and send files to its bucket, nothing else.
+    /// Reads `MEDIA_BUCKET` and `FILES_ADDRESS`. The page can run its own scripts, call this service, send files to its bucket
+    /// and show files, chosen ones too, nothing else.
     /// No text can become markup or code, and no other site can embed the page.
     async fn from_env() -> Result<Self, StartError> {
         let media = Bucket::from_env(&config::aws().await)?.origin().await?;
+        let files = config::optional(config::variables::FILES_ADDRESS).unwrap_or_default();
         let policy = format!(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' {media}; media-src 'self' {media}; \
-             connect-src 'self' {media}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: {media} {files}; \
+             media-src 'self' blob: {media} {files}; connect-src 'self' {media} {files}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
              require-trusted-types-for 'script'; trusted-types 'none'"
         );
         Ok(Self { policy })

@@ -1,6 +1,6 @@
 //! `PATCH /artists/me`: changes the caller's profile.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
@@ -9,9 +9,9 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, serve},
-    model::{AvatarUri, Cid},
+    model::{AvatarUri, Cid, NameShape, Username},
     store::{
-        artist::{ArtistTable, Artists, HELD_NAMES, Media, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        artist::{ArtistTable, Artists, HELD_NAMES, Media, NAME_HELD_FOR, NewsQueue, ProfileChange, ProfileRefusal},
         chain::{ChainTable, PreviewQueue},
         secret::SecretTable,
     },
@@ -29,8 +29,11 @@ struct UpdateArtist {
     sessions: SessionAuthenticator,
     artists: Artists,
     media: Media,
+    news: NewsQueue,
     previews: PreviewQueue,
     site: Site,
+    /// Names that artists would be taken for the service with.
+    reserved: HashSet<NameShape>,
 }
 
 impl Endpoint for UpdateArtist {
@@ -40,28 +43,41 @@ impl Endpoint for UpdateArtist {
         Ok(Self {
             sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             artists: Artists::new(artists.clone()),
-            media: Media::new(artists),
+            media: Media::new(artists.clone()),
+            news: NewsQueue::new(artists),
             previews: PreviewQueue::new(ChainTable::from_env(&aws)?),
             site: Site::from_env(),
+            reserved: config::required(config::variables::RESERVED_NAMES)?.split(',').map(NameShape::of).collect(),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
-        let change = ProfileChange::from(request.json()?.read::<UpdateArtistRequest>()?);
-        if change == ProfileChange::default() {
+        let (change, news_mails) = request.json()?.read::<UpdateArtistRequest>()?.split();
+        let is_profile_kept = change == ProfileChange::default();
+        if is_profile_kept && news_mails.is_none() {
             return Err(ApiError::bad_request(
-                "Give at least one of username, bio, instagram_username, twitter_username, telegram_username, avatar and \
-                 links",
+                "Give at least one of username, bio, instagram_username, twitter_username, telegram_username, avatar, links \
+                 and news_mails",
             ));
+        }
+        if change.username.as_ref().is_some_and(|name| self.reserved.contains(&NameShape::of(name.as_str()))) {
+            return Err(ApiError::invalid_field("username", "is kept for the service: choose another"));
         }
         let avatar = change.avatar.and_then(|AvatarUri(cid)| cid);
         if let Some(avatar) = avatar {
             self.check_picture(avatar).await?;
         }
-        let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
-        let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        let profile = if is_profile_kept {
+            self.artists.profile(artist).await?.ok_or_else(no_artist)?
+        } else {
+            let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
+            profile.map_err(|refusal| refused(refusal, change.username.as_ref(), now))?
+        };
+        if let Some(choice) = news_mails {
+            self.news.choose(artist, choice).await?;
+        }
         // After the profile: previews of a picture that no profile names are dropped.
         if let Some(avatar) = avatar {
             self.previews.add_avatar(artist, avatar).await?;
@@ -89,11 +105,14 @@ impl UpdateArtist {
     }
 }
 
-fn refused(refusal: ProfileRefusal, now: Duration) -> ApiError {
+fn refused(refusal: ProfileRefusal, username: Option<&Username>, now: Duration) -> ApiError {
     match refusal {
         ProfileRefusal::Gone => no_artist(),
         ProfileRefusal::NameTaken => {
-            ApiError::conflict("The username is taken or still reserved by its previous owner")
+            let name = username.map(Username::as_str).unwrap_or_default();
+            ApiError::conflict(format!(
+                "The username {name}, or one that looks like it, is taken, or was given up in the last 30 days and is kept for who had it: choose another"
+            ))
         }
         ProfileRefusal::TooManyNames { until } => ApiError::limited(
             "Usernames that you gave up are kept for you for 30 days: take one of them back, or wait until one is free",

@@ -17,7 +17,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    kms::MacKey,
+    kms::MacKeys,
     mail::{Mailbox, Mailer},
     model::{ArtistId, Email},
     store::{
@@ -56,7 +56,7 @@ impl Endpoint for ChallengeEmail {
             mailboxes: MailboxBudget::new(secrets.clone()),
             total: MailBudget::from_env(secrets.clone())?,
             failed_codes: FailedCodes::new(secrets.clone()),
-            codes: SignInCodes::new(Codes::new(secrets), MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?),
+            codes: SignInCodes::new(Codes::new(secrets), MacKeys::from_env(&aws, config::variables::CODE_KEY_IDS)?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
         })

@@ -9,7 +9,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    kms::MacKey,
+    kms::MacKeys,
     model::{ActivityKind, ArtistId, Email, OneTimeCode},
     store::{
         artist::{ArtistTable, Artists, ContactRefusal},
@@ -37,12 +37,12 @@ impl Endpoint for ChangeEmail {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::SIGN_INS_PER_CLIENT_HOURLY)?);
         let secrets = SecretTable::from_env(&aws)?;
-        let key = MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?;
+        let keys = MacKeys::from_env(&aws, config::variables::CODE_KEY_IDS)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             attempts: ClientLimit::new(secrets.clone(), "change-email", most, HOUR),
             artists: Artists::new(ArtistTable::from_env(&aws)?),
-            codes: SignInCodes::new(Codes::new(secrets.clone()), key),
+            codes: SignInCodes::new(Codes::new(secrets.clone()), keys),
             activity: ActivityLog::from_env(&aws)?,
             notices: NoticeMailer::from_env(&aws, secrets)?,
         })

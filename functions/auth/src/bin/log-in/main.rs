@@ -10,12 +10,13 @@ use shared::{
     api::notice::NoticeMailer,
     auth::{
         client_limit::ClientLimit,
+        page_session,
         sign_in_code::{SignInCodes, holder},
     },
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    kms::MacKey,
+    kms::MacKeys,
     model::{DeviceId, DeviceToken, Email},
     store::secret::{Codes, FailedCodes, MAX_FAILED_CODES, SecretTable, SignInHistory},
     telemetry::{self, Metric},
@@ -44,7 +45,7 @@ impl Endpoint for LogIn {
             attempts: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(
                 Codes::new(secrets.clone()),
-                MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?,
+                MacKeys::from_env(&aws, config::variables::CODE_KEY_IDS)?,
             ),
             failed_codes: FailedCodes::new(secrets.clone()),
             notices: NoticeMailer::from_env(&aws, secrets.clone())?,
@@ -74,7 +75,8 @@ impl Endpoint for LogIn {
             None => SignInDevice::Unknown,
         };
         let device_token = self.sign_in.complete(request, &email, &session, device, now).await;
-        Response::json(&LogInResponse::new(session, device_token.as_ref()))
+        let answer = LogInResponse::new(session, device_token.as_ref());
+        page_session::begin(request, Response::json(&answer)?, &answer.token)
     }
 }
 
@@ -132,5 +134,5 @@ impl LogIn {
 /// One answer for every reason: it must not reveal which addresses have a code.
 fn wrong_code() -> ApiError {
     telemetry::count(Metric::SignInsRefused);
-    ApiError::unauthorized("The code is wrong or no longer valid: ask for a new one")
+    ApiError::unauthorized("The code is wrong or no longer valid: check it, or ask for a new one")
 }

@@ -3,14 +3,14 @@
 use auth::log_out::{LogOutRequest, LogOutResponse, SignOut};
 use shared::{
     api::activity::ActivityLog,
-    auth::{session::SessionAuthenticator, token::LIFETIME},
+    auth::{credentials::Credentials, page_session, session::SessionAuthenticator},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ActivityKind, ArtistId},
+    model::ActivityKind,
     store::{
-        artist::{ArtistTable, Artists},
-        secret::{ApiKeys, Devices, SecretTable, Sessions},
+        artist::ArtistTable,
+        secret::{SecretTable, Sessions},
     },
 };
 
@@ -22,24 +22,8 @@ async fn main() -> Result<(), StartError> {
 struct LogOut {
     authenticator: SessionAuthenticator,
     sessions: Sessions,
-    keys: ApiKeys,
-    artists: Artists,
-    devices: Devices,
+    credentials: Credentials,
     activity: ActivityLog,
-}
-
-impl LogOut {
-    async fn end_all(&self, artist: ArtistId, api_keys: bool, devices: bool) -> Result<(), ApiError> {
-        let now = clock::now()?;
-        // Credentials that last go first: if one fails, the request can be repeated with its token.
-        if api_keys {
-            self.keys.revoke_all(artist).await?;
-        }
-        if devices && let Some(email) = self.artists.contact(artist, now.as_secs()).await?.email {
-            self.devices.forget_all(&email).await?;
-        }
-        Ok(self.sessions.end_all(artist, (now + LIFETIME).as_secs()).await?)
-    }
 }
 
 impl Endpoint for LogOut {
@@ -49,16 +33,16 @@ impl Endpoint for LogOut {
         Ok(Self {
             authenticator: SessionAuthenticator::from_env(table.clone())?,
             sessions: Sessions::new(table.clone()),
-            keys: ApiKeys::new(table.clone()),
-            devices: Devices::new(table),
-            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            credentials: Credentials::new(ArtistTable::from_env(&aws)?, table),
             activity: ActivityLog::from_env(&aws)?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let token = self.authenticator.authenticate(request).await?;
-        let (kind, subject) = match request.json_or_empty()?.read::<LogOutRequest>()?.sign_out()? {
+        let sign_out = request.json_or_empty()?.read::<LogOutRequest>()?.sign_out()?;
+        let is_own = !matches!(sign_out, SignOut::Other(_));
+        let (kind, subject) = match sign_out {
             SignOut::Own => {
                 self.sessions.end(token.artist, token.id, token.expires_at).await?;
                 (ActivityKind::SignedOut, String::new())
@@ -70,13 +54,14 @@ impl Endpoint for LogOut {
                 (ActivityKind::SignedOut, id.to_string())
             }
             SignOut::Everywhere { api_keys, devices } => {
-                self.end_all(token.artist, api_keys, devices).await?;
+                self.credentials.end_all(token.artist, api_keys, devices, clock::now()?).await?;
                 let besides = [("API keys", api_keys), ("devices", devices)];
                 let besides: Vec<_> = besides.iter().filter(|(_, is_ended)| *is_ended).map(|(name, _)| *name).collect();
                 (ActivityKind::SignedOutEverywhere, besides.join(", "))
             }
         };
         self.activity.note(request, token.artist, kind, &subject).await;
-        Response::json(&LogOutResponse { success: true })
+        let response = Response::json(&LogOutResponse { success: true })?;
+        if is_own { page_session::end(request, response) } else { Ok(response) }
     }
 }

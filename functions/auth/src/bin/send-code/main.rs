@@ -16,7 +16,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    kms::MacKey,
+    kms::MacKeys,
     mail::Mailer,
     model::{DeviceId, DeviceToken, Email, Nonce},
     store::secret::{CodeHolder, Codes, FailedCodes, SecretTable},
@@ -49,7 +49,7 @@ impl Endpoint for SendCode {
             mailboxes: MailboxBudget::new(table.clone()),
             total: MailBudget::from_env(table.clone())?,
             failed_codes: FailedCodes::new(table.clone()),
-            codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?),
+            codes: SignInCodes::new(Codes::new(table), MacKeys::from_env(&aws, config::variables::CODE_KEY_IDS)?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
         })

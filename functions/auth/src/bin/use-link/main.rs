@@ -8,7 +8,7 @@ use auth::{
     use_link::{UseLinkRequest, UseLinkResponse},
 };
 use shared::{
-    auth::client_limit::ClientLimit,
+    auth::{client_limit::ClientLimit, page_session},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -52,7 +52,8 @@ impl Endpoint for UseLink {
         }
         let device_token = self.sign_in.complete(request, &stored.email, &session, SignInDevice::New, now).await;
         let signed_in = LogInResponse::new(session, device_token.as_ref());
-        Response::json(&UseLinkResponse { signed_in, email: stored.email })
+        let answer = UseLinkResponse { signed_in, email: stored.email };
+        page_session::begin(request, Response::json(&answer)?, &answer.signed_in.token)
     }
 }
 

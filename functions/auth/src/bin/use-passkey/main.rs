@@ -9,7 +9,7 @@ use auth::{
     use_passkey::UsePasskeyRequest,
 };
 use shared::{
-    auth::{client_limit::ClientLimit, service_address::ServiceAddress},
+    auth::{client_limit::ClientLimit, page_session, service_address::ServiceAddress},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -70,7 +70,8 @@ impl Endpoint for UsePasskey {
             return Err(refused());
         }
         self.sign_in.record(request, &session, now).await;
-        Response::json(&LogInResponse::new(session, None))
+        let answer = LogInResponse::new(session, None);
+        page_session::begin(request, Response::json(&answer)?, &answer.token)
     }
 }
 

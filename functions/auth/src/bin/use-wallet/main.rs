@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::{log_in::LogInResponse, sign_in::SignIn, use_wallet::UseWalletRequest};
 use shared::{
     api::wallet_verifier::WalletVerifier,
-    auth::client_limit::ClientLimit,
+    auth::{client_limit::ClientLimit, page_session},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -34,7 +34,7 @@ impl Endpoint for UseWallet {
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "wallet", most, HOUR),
-            verifier: WalletVerifier::from_env()?,
+            verifier: WalletVerifier::from_env(&aws).await?,
             sign_in: SignIn::from_env(&aws, &secrets)?,
             challenges: Challenges::new(secrets),
         })
@@ -54,7 +54,8 @@ impl Endpoint for UseWallet {
             return Err(unknown_message());
         }
         self.sign_in.record(request, &session, now).await;
-        Response::json(&LogInResponse::new(session, None))
+        let answer = LogInResponse::new(session, None);
+        page_session::begin(request, Response::json(&answer)?, &answer.token)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use collections::list_collections::{ListCollectionsQuery, ListCollectionsResponse};
 use shared::{
-    api::read::{Pagination, Reader},
+    api::{
+        read::{Pagination, Reader},
+        request::of_another_list,
+    },
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     store::{
@@ -32,15 +35,13 @@ impl Endpoint for ListCollections {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ListCollectionsQuery { artist, chain_id, page } = request.query().read_for(&self.reader)?;
-        let lists = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
-        let found = self.lists.newest(&lists, page.offset(), page.rows()).await?;
-        let pagination = Pagination::new(page, found.total);
-        let collections = self.reader.collections(&found.collections).await?;
-        Response::public(&ListCollectionsResponse { status: "success", collections, pagination })?.with_next_page(
-            request,
-            page,
-            pagination.has_more(),
-        )
+        let ListCollectionsQuery { artist, chain_id, start } = request.query().read_for(&self.reader)?;
+        let chains = self.reader.listed_chains(chain_id, artist.is_some());
+        let lists = self.reader.accounts_on(&chains, artist.as_ref()).await?;
+        let found = self.lists.starting_at(&lists, &start).await?.ok_or_else(of_another_list)?;
+        let pagination = Pagination::new(start.page, found.total);
+        let (collections, shown) = self.reader.collections_that_fit(&found.collections).await?;
+        let response = ListCollectionsResponse { status: "success", collections, pagination };
+        Response::page(&response, request, &start, found.rest.after(shown))
     }
 }

@@ -7,7 +7,7 @@ use shared::{
         request::CollectionPath,
     },
     config::{self, StartError},
-    http::{AnyChain, ApiError, Endpoint, Request, Response, serve},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{artist::ArtistTable, chain::ChainTable},
 };
 
@@ -27,7 +27,7 @@ impl Endpoint for ReadCollection {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let path: CollectionPath = request.path_parameters().read_for(&AnyChain)?;
+        let path: CollectionPath = request.path_parameters().read_for(&self.reader)?;
         let (chain, contract) = path.place();
         let collection = self.reader.collection(chain, contract).await?.ok_or_else(|| no_collection(contract))?;
         if collection.is_withheld {

@@ -27,7 +27,7 @@ impl Endpoint for PrepareComment {
         Ok(Self {
             moments: Moments::new(table.clone()),
             comments: Comments::new(table),
-            preparer: CallPreparer::from_env(&aws)?,
+            preparer: CallPreparer::from_env(&aws).await?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! What the service is: `GET /` at its base address says what is where. The API description is `GET /openapi.json` for
 //! machines, `GET /llms.txt` for programs that read text, and `GET /docs` for people, with the scripts of that page and the
-//! guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
+//! guides below it; `GET /clients/…` are packages of the clients. The build makes all of them from `openapi.json` and `docs/guide/`.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use shared::{
     api::read::Site,
     chain::Chains,
     config::{self, StartError},
-    http::{ApiError, Endpoint, Request, Response, json, serve},
-    model::ChainId,
+    http::{ApiError, Endpoint, Request, Response, StatusCode, json, serve},
+    model::{ChainId, IMMUTABLE},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -34,6 +34,12 @@ macro_rules! built {
 /// Guides as pages and as texts, and operations as texts: names in the path, content types and contents.
 const PARTS: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
+/// Name of the reference's script.
+const REFERENCE: &str = include_str!(concat!(env!("OUT_DIR"), "/reference.name"));
+
+/// Packages of the clients: names in the path, content types and contents. Empty in a build without `make clients`.
+const CLIENTS: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));
+
 /// Time that browsers may cache a file without revalidation.
 const SECONDS_TO_KEEP: u32 = 5 * 60;
 
@@ -49,6 +55,9 @@ impl Endpoint for ServeApiDocs {
         if request.route() == "GET /" {
             return self.about(request);
         }
+        if request.route().starts_with("GET /clients/") {
+            return client(request);
+        }
         let (content_type, content) = match request.path().rsplit('/').next() {
             Some("docs") => return page(),
             Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
@@ -57,9 +66,9 @@ impl Endpoint for ServeApiDocs {
             Some("guide.css") => ("text/css; charset=utf-8", include_bytes!("guide.css").as_slice()),
             Some("openapi.json") => return Ok(self.description(built!("openapi.json"))),
             Some("start.js") => (JAVASCRIPT, include_bytes!("start.js").as_slice()),
-            Some("reference.js") => {
+            Some(REFERENCE) => {
                 let script = Response::file(JAVASCRIPT, built!("reference.js.gz"));
-                return script.cacheable(SECONDS_TO_KEEP).with("content-encoding", "gzip");
+                return script.with("cache-control", IMMUTABLE)?.with("content-encoding", "gzip");
             }
             part => match PARTS.iter().find(|(name, _, _)| Some(*name) == part) {
                 Some((_, content_type, content)) if content_type.starts_with("text/html") => {
@@ -88,6 +97,7 @@ impl ServeApiDocs {
             "reference": self.site.endpoint("/docs"),
             "description": self.site.endpoint("/openapi.json"),
             "text": self.site.endpoint("/llms.txt"),
+            "clients": CLIENTS.iter().map(|(name, _, _)| self.site.endpoint(&format!("/clients/{name}"))).collect::<Vec<_>>(),
             "chains": self.site.endpoint("/chains"),
             "health": self.site.endpoint("/health"),
         });
@@ -119,6 +129,17 @@ impl ServeApiDocs {
     }
 }
 
+/// A package that `npm install` or `pip install` takes by its address.
+fn client(request: &Request) -> Result<Response, ApiError> {
+    let name = request.path().rsplit('/').next().unwrap_or_default();
+    let Some((_, content_type, content)) = CLIENTS.iter().find(|(other, _, _)| *other == name) else {
+        let names = CLIENTS.iter().map(|(name, _, _)| *name).collect::<Vec<_>>().join(", ");
+        let words = if names.is_empty() { "none in this build: run make clients before it".to_owned() } else { names };
+        return Err(ApiError::not_found(format!("There is no such package; there are: {words}")));
+    };
+    Ok(Response::bytes(StatusCode::OK, content_type, content.to_vec())?.cacheable(SECONDS_TO_KEEP))
+}
+
 /// A guide's page, which runs nothing.
 fn guide(content_type: &'static str, content: &[u8]) -> Result<Response, ApiError> {
     const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
@@ -136,7 +157,7 @@ fn page() -> Result<Response, ApiError> {
     const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
                           img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; \
                           frame-ancestors 'none'";
-    Response::file("text/html; charset=utf-8", include_bytes!("docs.html"))
+    Response::file("text/html; charset=utf-8", built!("docs.html"))
         .cacheable(SECONDS_TO_KEEP)
         .with("content-security-policy", POLICY)?
         .with("referrer-policy", "no-referrer")?

@@ -17,7 +17,7 @@ Scalar.createApiReference("#app", {
   documentDownloadType: "json",
   // Scalar's own colours of small texts are too pale to be read by everyone.
   customCss: `
-    .light-mode { --scalar-color-3: #6a6a6a; --scalar-color-green: #00754a; --scalar-color-orange: #a34e00; --scalar-color-red: #c21f14; --scalar-color-blue: #0063b5; }
+    .light-mode { --scalar-color-3: #6a6a6a; --scalar-color-green: #00754a; --scalar-color-orange: #a34e00; --scalar-color-red: #c21f14; --scalar-color-blue: #0063b5; --scalar-color-yellow: #7a5c00; }
     .dark-mode { --scalar-color-3: #9b9b9b; --scalar-color-red: #ff7a70; }
   `,
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },

@@ -37,13 +37,13 @@ pub struct Governance {
 }
 
 impl Governances {
-    /// Reads `CHAINS` and `RPC_URLS`: chains with a governor and nodes.
-    pub fn from_env() -> Result<Self, StartError> {
-        let (chains, urls) = (Chains::from_env()?, NodeUrls::from_env()?);
+    /// Reads `CHAINS`: those with a governor and nodes.
+    pub fn from_env(urls: &NodeUrls) -> Result<Self, StartError> {
+        let chains = Chains::from_env()?;
         let mut governances = Vec::new();
         for chain in chains.iter().filter(|chain| urls.names(chain.id)) {
             if let Some(governor) = chain.governor {
-                let node = Node::for_requests(&urls, chain.id)?;
+                let node = Node::for_requests(urls, chain.id)?;
                 governances.push(Governance { chain: chain.clone(), governor, node });
             }
         }

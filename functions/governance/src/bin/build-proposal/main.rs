@@ -10,7 +10,10 @@ use governance::build_proposal::{BuildProposalRequest, BuildProposalResponse};
 use shared::{
     api::publish::locate_split,
     auth::client_limit::ClientLimit,
-    chain::protocol::{destination::Destination, publishing::Publisher},
+    chain::{
+        node::NodeUrls,
+        protocol::{destination::Destination, publishing::Publisher},
+    },
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -38,8 +41,10 @@ impl Endpoint for BuildProposal {
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let most = config::parsed(config::variables::PROPOSALS_PER_CLIENT_HOURLY)?;
-        let secrets = SecretTable::from_env(&config::aws().await)?;
-        Ok(Self { governances: Governances::from_env()?, clients: ClientLimit::new(secrets, "proposal", most, HOUR) })
+        let aws = config::aws().await;
+        let governances = Governances::from_env(&NodeUrls::from_env(&aws).await?)?;
+        let secrets = SecretTable::from_env(&aws)?;
+        Ok(Self { governances, clients: ClientLimit::new(secrets, "proposal", most, HOUR) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -16,7 +16,7 @@ use shared::{
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, Cid, Reason, UploadId},
-    store::artist::{KeptContent, StoredContent, Upload, UploadOutcome},
+    store::artist::{KeptContent, StoredContent, Upload, UploadOutcome, UploadedFile},
 };
 
 use crate::hashing::Hashed;
@@ -85,12 +85,18 @@ impl CompleteUpload {
             }
             Hashed::Refused(reason) => self.refuse(artist, id, upload, ApiError::unprocessable(reason)).await,
             Hashed::Whole { cid, mime } => {
-                let content = StoredContent { object, mime: mime.clone(), size: upload.size };
-                if let Some(reason) = self.accept(artist, cid, content).await? {
+                let content = StoredContent { origin: object, mime: mime.clone(), size: upload.size };
+                let file = UploadedFile { upload: id, cid, content, at: now.as_secs() };
+                let accepted = self.accept(artist, file).await;
+                if accepted.is_err() {
+                    media.save_upload(artist, id, &upload).await?;
+                }
+                if let Some(reason) = accepted? {
                     return self.refuse(artist, id, upload, removed(cid, reason)).await;
                 }
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
                 self.0.library.media.save_upload(artist, id, &upload).await?;
+                self.0.library.bucket.delete(&id.object()).await?;
                 self.answer(request, cid, mime, upload.size)
             }
         }
@@ -125,27 +131,42 @@ impl CompleteUpload {
         Ok(bucket.join(object, &upload.multipart, parts).await?)
     }
 
-    /// Keeps the object as content; the same content's second object is deleted. Returns why the operator removed the
-    /// content, if that is so.
-    async fn accept(&self, artist: ArtistId, cid: Cid, content: StoredContent) -> Result<Option<Reason>, ApiError> {
-        let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
-        // What the operator removed goes even if this request ends halfway.
-        if let Some(KeptContent::Removed(reason)) = media.content(cid).await? {
-            return Ok(Some(reason));
+    /// Files the object as content, unless it is there. Returns why the operator removed the content, if that is so.
+    async fn accept(&self, artist: ArtistId, file: UploadedFile) -> Result<Option<Reason>, ApiError> {
+        let media = &self.0.library.media;
+        let Some(content) = media.content(file.cid).await? else { return self.file(artist, file).await };
+        match content {
+            KeptContent::Stored(content) => self.share(artist, UploadedFile { content, ..file }).await,
+            KeptContent::Removed(reason) => Ok(Some(reason)),
         }
-        // Before its row: the bucket deletes what isn't kept, and content must not go.
-        bucket.keep(&content.object).await?;
-        if media.add_content(artist, cid, &content).await? {
+    }
+
+    async fn share(&self, artist: ArtistId, file: UploadedFile) -> Result<Option<Reason>, ApiError> {
+        match self.0.library.media.share_file(artist, &file).await? {
+            true => Ok(None),
+            // The last who held it let go of it just now.
+            false => Err(hashing_elsewhere()),
+        }
+    }
+
+    /// The bytes before their row: what has a row is served.
+    async fn file(&self, artist: ArtistId, file: UploadedFile) -> Result<Option<Reason>, ApiError> {
+        let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
+        if !bucket.file(file.upload, file.cid, &file.content.mime, file.content.size).await? {
+            return Err(unknown(file.upload));
+        }
+        if media.add_file(artist, &file).await? {
             return Ok(None);
         }
-        match media.content(cid).await? {
-            Some(KeptContent::Removed(reason)) => return Ok(Some(reason)),
-            Some(KeptContent::Stored(first)) if first.object != content.object => {
-                bucket.delete(&content.object).await?;
+        match media.content(file.cid).await? {
+            Some(KeptContent::Removed(reason)) => {
+                bucket.delete(&file.cid.object()).await?;
+                Ok(Some(reason))
             }
-            _ => {}
+            // Another request filed it just now.
+            Some(KeptContent::Stored(content)) => self.share(artist, UploadedFile { content, ..file }).await,
+            None => Err(hashing_elsewhere()),
         }
-        Ok(None)
     }
 
     fn answer(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {

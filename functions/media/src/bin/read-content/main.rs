@@ -1,19 +1,18 @@
 //! `GET /ipfs/{cid}`: a file that is kept here, or a range of it. A whole file that is too large for an answer is redirected
-//! to the bucket. With `?format=raw`: a single block, for IPFS nodes.
+//! to the files' host, or to the bucket where there is none. With `?format=raw`: a single block, for IPFS nodes.
 
 use std::time::Duration;
 
 use media::{
-    content::{extension, is_saved},
     range::Range,
     read_content::{ReadContentPath, ReadContentQuery},
 };
 use shared::{
-    api::error::removed,
+    api::{error::removed, read::Site},
     bucket::Bucket,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, StatusCode, json, serve},
-    model::Cid,
+    model::{Cid, FILES_POLICY, IMMUTABLE, disposition},
     store::artist::{ArtistTable, KeptContent, Media, StoredBlock, StoredContent},
 };
 
@@ -23,12 +22,6 @@ const MAX_BYTES: u64 = 4 << 20;
 /// How long a redirection is good for.
 const REDIRECT: Duration = Duration::from_secs(60 * 60);
 
-const KEPT: &str = "public, max-age=31536000, immutable";
-
-/// Browsers neither run what is in a file nor load anything for it.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'; sandbox";
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     serve::<ReadContent>().await
@@ -37,12 +30,19 @@ async fn main() -> Result<(), StartError> {
 struct ReadContent {
     bucket: Bucket,
     media: Media,
+    files: Option<String>,
+    site: Site,
 }
 
 impl Endpoint for ReadContent {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(ArtistTable::from_env(&aws)?) })
+        Ok(Self {
+            bucket: Bucket::from_env(&aws)?,
+            media: Media::new(ArtistTable::from_env(&aws)?),
+            files: config::optional(config::variables::FILES_ADDRESS),
+            site: Site::from_env(),
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -58,8 +58,10 @@ impl Endpoint for ReadContent {
                 Response::stored(416, body.to_string())?.with("content-range", &format!("bytes */{}", content.size))
             }
             Range::Whole if content.size > MAX_BYTES => {
-                let saved = disposition(cid, &content.mime);
-                let url = self.bucket.sign_read(&content.object, &content.mime, &saved, REDIRECT).await?;
+                let url = match &self.files {
+                    Some(files) => format!("{files}/ipfs/{cid}"),
+                    None => self.bucket.sign_read(&cid.object(), REDIRECT).await?,
+                };
                 let body = json!({"message": "The file is at location"});
                 Response::stored(307, body.to_string())?.with("location", &url)
             }
@@ -78,7 +80,8 @@ impl ReadContent {
         match self.media.content(cid).await? {
             Some(KeptContent::Stored(content)) => Ok(content),
             Some(KeptContent::Removed(reason)) => {
-                Err(removed(cid, reason).with("link", "<../moderation>; rel=\"blocked-by\""))
+                let by = format!("<{}>; rel=\"blocked-by\"", self.site.endpoint("/moderation"));
+                Err(removed(cid, reason).with("link", &by))
             }
             None => Err(missing(cid)),
         }
@@ -88,27 +91,25 @@ impl ReadContent {
     async fn send_block(&self, cid: Cid) -> Result<Response, ApiError> {
         let block = match self.media.block(cid).await? {
             Some(StoredBlock::Node { block }) => block.into_vec(),
-            Some(StoredBlock::Leaf { object, offset, size }) => {
-                self.bytes(cid, &object, (offset, offset + size - 1)).await?
-            }
+            Some(StoredBlock::Leaf { file, offset, size }) => self.bytes(file, (offset, offset + size - 1)).await?,
             None => {
                 let whole = self.stored(cid).await?;
                 if !cid.is_raw() {
                     return Err(missing(cid));
                 }
-                self.bytes(cid, &whole.object, (0, whole.size.saturating_sub(1))).await?
+                self.bytes(cid, (0, whole.size.saturating_sub(1))).await?
             }
         };
         Response::bytes(StatusCode::OK, "application/vnd.ipld.raw", block)?
-            .with("cache-control", KEPT)?
+            .with("cache-control", IMMUTABLE)?
             .with("content-disposition", &format!("attachment; filename=\"{cid}.bin\""))?
-            .with("content-security-policy", POLICY)?
+            .with("content-security-policy", FILES_POLICY)?
             .with("cross-origin-resource-policy", "cross-origin")?
             .with("x-content-type-options", "nosniff")
     }
 
-    async fn bytes(&self, cid: Cid, object: &str, (first, last): (u64, u64)) -> Result<Vec<u8>, ApiError> {
-        let stream = self.bucket.read(object, first, Some(last)).await?.ok_or_else(|| missing(cid))?;
+    async fn bytes(&self, cid: Cid, (first, last): (u64, u64)) -> Result<Vec<u8>, ApiError> {
+        let stream = self.bucket.read(&cid.object(), first, Some(last)).await?.ok_or_else(|| missing(cid))?;
         Ok(stream.collect().await.map_err(shared::bucket::BucketError::from)?.to_vec())
     }
 
@@ -119,22 +120,16 @@ impl ReadContent {
         status: StatusCode,
         (first, last): (u64, u64),
     ) -> Result<Response, ApiError> {
-        let bytes = self.bytes(cid, &content.object, (first, last)).await?;
+        let bytes = self.bytes(cid, (first, last)).await?;
         Response::bytes(status, &content.mime, bytes)?
             .with("accept-ranges", "bytes")?
-            .with("cache-control", KEPT)?
+            .with("cache-control", IMMUTABLE)?
             .with("etag", &format!("\"{cid}\""))?
             .with("content-disposition", &disposition(cid, &content.mime))?
-            .with("content-security-policy", POLICY)?
+            .with("content-security-policy", FILES_POLICY)?
             .with("cross-origin-resource-policy", "cross-origin")?
             .with("x-content-type-options", "nosniff")
     }
-}
-
-/// Whether a browser that opens the file shows or saves it, and under which name.
-fn disposition(cid: Cid, mime: &str) -> String {
-    let how = if is_saved(mime) { "attachment" } else { "inline" };
-    format!("{how}; filename=\"{cid}.{}\"", extension(mime))
 }
 
 fn missing(cid: Cid) -> ApiError {

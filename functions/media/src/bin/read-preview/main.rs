@@ -5,11 +5,8 @@ use shared::{
     bucket::Bucket,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, StatusCode, serve},
-    model::Picture,
+    model::{IMMUTABLE, Picture},
 };
-
-/// The same for ever: a form isn't made again.
-const KEPT: &str = "public, max-age=31536000, immutable";
 
 /// The decoder that made it was given anything: whatever it is, it stays a picture.
 const POLICY: &str = "default-src 'none'; sandbox";
@@ -32,7 +29,7 @@ impl Endpoint for ReadPreview {
         let found = self.0.read_whole(&object).await?;
         let bytes = found.ok_or_else(|| ApiError::not_found("There is no such preview"))?;
         Response::bytes(StatusCode::OK, Picture::MIME, bytes)?
-            .with("cache-control", KEPT)?
+            .with("cache-control", IMMUTABLE)?
             .with("content-security-policy", POLICY)?
             .with("cross-origin-resource-policy", "cross-origin")?
             .with("x-content-type-options", "nosniff")

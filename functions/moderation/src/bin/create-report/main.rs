@@ -5,10 +5,10 @@ use std::time::Duration;
 use moderation::create_report::{CreateReportRequest, CreateReportResponse, ReportedSubject};
 use shared::{
     api::read::{MomentList, Reader},
-    auth::client_limit::ClientLimit,
+    auth::{client_limit::ClientLimit, service_address::ServiceAddress},
     clock,
     config::{self, StartError},
-    http::{ApiError, Endpoint, Request, Response, serve},
+    http::{ApiError, Endpoint, Input, Request, Response, serve},
     model::{Page, Subject},
     store::{
         artist::{ArtistTable, Artists, Media, Moderation, Report},
@@ -30,9 +30,19 @@ struct CreateReport {
     media: Media,
     moderation: Moderation,
     clients: ClientLimit,
+    address: ServiceAddress,
 }
 
 impl CreateReport {
+    /// What a page's form sent, without a script. Other sites' forms are refused: they would have their visitors report.
+    fn form(&self, request: &Request) -> Result<Input, ApiError> {
+        let own = self.address.of(request).map_err(ApiError::internal)?.origin().ascii_serialization();
+        if request.header("origin").is_some_and(|origin| origin != own) {
+            return Err(ApiError::forbidden("This form is sent from pages of this service alone"));
+        }
+        request.form()
+    }
+
     /// The subject as decisions name it, an artist by the embedded wallet; 404 if there is no such thing. A few reads.
     async fn existing(&self, subject: Subject) -> Result<Subject, ApiError> {
         let is_there = match subject {
@@ -65,17 +75,22 @@ impl Endpoint for CreateReport {
             media: Media::new(artists.clone()),
             moderation: Moderation::new(artists),
             clients: ClientLimit::new(SecretTable::from_env(&aws)?, "report", most, HOUR),
+            address: ServiceAddress::from_env(),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let asked: CreateReportRequest = request.json()?.read_for(&self.reader)?;
+        let input = if request.is_form() { self.form(request)? } else { request.json()? };
+        let asked: CreateReportRequest = input.read_for(&self.reader)?;
         let CreateReportRequest { subject: ReportedSubject(subject), reason, text, email } = asked;
         let now = clock::now()?;
         request.note_limits(&[self.clients.admit(request, now).await?]);
         let subject = self.existing(subject).await?;
         let report = Report { id: Uuid::now_v7(), subject, reason, statement: text, email, at: now.as_secs() };
         self.moderation.report(&report).await?;
+        if request.is_form() {
+            return Response::notice("Thank you", "The operator of this site will look at it.").with_status(202);
+        }
         Response::json(&CreateReportResponse { report_id: report.id })?.with_status(202)
     }
 }

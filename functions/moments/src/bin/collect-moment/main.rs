@@ -10,6 +10,7 @@ use shared::{
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ActivityKind, Protocol, Scope},
+    store::artist::{AllowLists, ArtistTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,12 +22,18 @@ struct CollectMoment {
     service: TransactionService,
     activity: ActivityLog,
     own: OwnReferral,
+    lists: AllowLists,
 }
 
 impl Endpoint for CollectMoment {
     async fn from_env() -> Result<Self, StartError> {
-        let activity = ActivityLog::from_env(&config::aws().await)?;
-        Ok(Self { service: TransactionService::from_env().await?, activity, own: OwnReferral::from_env()? })
+        let aws = config::aws().await;
+        Ok(Self {
+            service: TransactionService::from_env().await?,
+            activity: ActivityLog::from_env(&aws)?,
+            own: OwnReferral::from_env()?,
+            lists: AllowLists::new(ArtistTable::from_env(&aws)?.eventually_consistent()),
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -49,7 +56,8 @@ impl Endpoint for CollectMoment {
                     is_large = session.is_large(&calls);
                     return Ok(calls);
                 }
-                let purchase = Purchase::read(by, &moment, amount).await?;
+                let purchase = Purchase::read(by, &moment, amount, &self.lists).await?;
+                purchase.check_comment(&comment)?;
                 session.require_genuine(moment.collection).await?;
                 let costs = purchase.costs(session.chain());
                 costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;

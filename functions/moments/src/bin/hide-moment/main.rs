@@ -7,8 +7,8 @@ use shared::{
     chain::Chains,
     clock,
     config::{self, StartError},
-    http::{AllowedChains, ApiError, Endpoint, Request, Response, serve},
-    model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    model::{ArtistId, MomentRef, Scope},
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, Moments},
@@ -41,20 +41,12 @@ impl HideMoment {
             return Err(ApiError::forbidden("The operator hid this moment: only the operator shows it again"));
         }
         let profile = profile.ok_or_else(no_artist)?;
-        // A contract wallet proved itself on one chain; elsewhere its address may be another's.
-        let own = profile.wallets.iter().filter(|wallet| wallet.r#type != WalletType::Smart);
         let of_collection = collection.map(|collection| collection.admins).unwrap_or_default();
-        let is_admin = |account| moment.admins.contains(account) || of_collection.contains(account);
-        if own.map(|wallet| &wallet.address).any(is_admin) {
+        let is_admin = |account| moment.admins.contains(&account) || of_collection.contains(&account);
+        if profile.wallets_anywhere().any(is_admin) {
             return Ok(());
         }
         Err(ApiError::forbidden("None of your wallets is an admin of this moment"))
-    }
-}
-
-impl AllowedChains for HideMoment {
-    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
-        self.chains.get(chain).map(drop)
     }
 }
 
@@ -71,7 +63,7 @@ impl Endpoint for HideMoment {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
-        let HideMomentRequest { moment, hidden } = request.json()?.read_for(self)?;
+        let HideMomentRequest { moment, hidden } = request.json()?.read_for(&self.chains)?;
         self.require_admin(artist, &moment).await?;
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
         // Posted without a change too: the index then reads the mark again.

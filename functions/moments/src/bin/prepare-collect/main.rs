@@ -11,7 +11,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, MomentRef, Protocol},
     store::{
-        artist::{ArtistTable, Artists},
+        artist::{AllowLists, ArtistTable, Artists},
         chain::{ChainTable, Moments},
     },
 };
@@ -26,6 +26,7 @@ struct PrepareCollect {
     artists: Artists,
     preparer: CallPreparer,
     own: OwnReferral,
+    lists: AllowLists,
 }
 
 impl Endpoint for PrepareCollect {
@@ -34,8 +35,9 @@ impl Endpoint for PrepareCollect {
         Ok(Self {
             moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
             artists: Artists::new(ArtistTable::from_env(&aws)?.eventually_consistent()),
-            preparer: CallPreparer::from_env(&aws)?,
+            preparer: CallPreparer::from_env(&aws).await?,
             own: OwnReferral::from_env()?,
+            lists: AllowLists::new(ArtistTable::from_env(&aws)?.eventually_consistent()),
         })
     }
 
@@ -54,7 +56,8 @@ impl Endpoint for PrepareCollect {
                 (vec![purchase.cost()], purchase.calls(by))
             }
             _ => {
-                let purchase = Purchase::read(by, &moment, amount).await?;
+                let purchase = Purchase::read(by, &moment, amount, &self.lists).await?;
+                purchase.check_comment(&comment)?;
                 (purchase.costs(by.chain), purchase.calls(by, &comment))
             }
         };

@@ -1,14 +1,16 @@
-//! `GET /pages/card/m/{chain}/{contract}/{card}`, where `card` is a token's number and `.png`: a moment's share card, drawn
-//! once and kept until it would show something else.
+//! Pictures that pages show: `GET /pages/card/m/{chain}/{contract}/{card}`, where `card` is a token's number and `.png`, a
+//! moment's share card, drawn once and kept until it would show something else; `GET /pages/card/pay/{chain}/{account}`, the
+//! QR code of a payment.
 
-use pages::{ShareCard, not_found};
+use maud::PreEscaped;
+use pages::{ShareCard, not_found, qr_code};
 use shared::{
     api::read::{MomentView, Reader, Site},
     bucket::Bucket,
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, StatusCode, serve},
-    model::{Address, ChainId, MomentRef, Picture},
+    model::{Address, Amount, ChainId, CurrencyName, Invalid, MomentRef, Picture},
     store::{artist::ArtistTable, chain::ChainTable},
 };
 
@@ -30,6 +32,18 @@ struct CardPath {
     contract: Address,
 }
 
+#[derive(FromFields)]
+struct PayPath {
+    chain: ChainId,
+    account: Address,
+}
+
+#[derive(FromFields)]
+struct PayQuery {
+    currency: Option<CurrencyName>,
+    amount: Option<Amount>,
+}
+
 /// Pages name a card with its version; one that is asked for without it changes.
 const KEPT: u32 = 60 * 60;
 
@@ -47,6 +61,9 @@ impl Endpoint for ServeCard {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let unknown = || not_found("There is no such card.", &self.site);
+        if let Ok(path) = request.path_parameters().read_for::<PayPath>(&self.chains) {
+            return self.payment(&path, &request.query().read_for(&self.chains)?);
+        }
         let Ok(path) = request.path_parameters().read_for::<CardPath>(&self.chains) else { return unknown() };
         let token = request.path().rsplit('/').next().and_then(|file| file.strip_suffix(".png")?.parse().ok());
         let (Some(token), Ok(chain)) = (token, self.chains.get(path.chain)) else { return unknown() };
@@ -63,11 +80,27 @@ impl Endpoint for ServeCard {
                     None => None,
                 };
                 let png = card.draw(picture.as_deref()).map_err(ApiError::internal)?;
-                self.bucket.put(&object, png.clone()).await?;
+                self.bucket.put(&object, "image/png", png.clone()).await?;
                 png
             }
         };
         let answer = Response::bytes(StatusCode::OK, "image/png", png)?.cacheable(KEPT);
         answer.with("cross-origin-resource-policy", "cross-origin")?.with("x-content-type-options", "nosniff")
+    }
+}
+
+impl ServeCard {
+    fn payment(&self, path: &PayPath, query: &PayQuery) -> Result<Response, ApiError> {
+        let chain = self.chains.get(path.chain).map_err(ApiError::internal)?;
+        let currency = match &query.currency {
+            Some(CurrencyName(name)) => {
+                chain.currency(name).map_err(|Invalid(words)| ApiError::invalid_field("currency", words))?
+            }
+            None => chain.native_currency(),
+        };
+        let uri = currency.payment_uri(path.chain, path.account, query.amount);
+        let PreEscaped(svg) = qr_code(&uri, &uri).map_err(ApiError::internal)?;
+        let answer = Response::bytes(StatusCode::OK, "image/svg+xml", svg.into_bytes())?.cacheable(KEPT);
+        answer.with("x-content-type-options", "nosniff")
     }
 }

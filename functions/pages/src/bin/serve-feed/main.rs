@@ -69,7 +69,7 @@ impl ServeFeed {
     }
 
     async fn of_everyone(&self) -> Result<Feed, ApiError> {
-        let list = MomentList::of_everyone(self.reader.chains(None)).curated();
+        let list = MomentList::of_everyone(self.reader.listed_chains(None, false)).curated();
         Ok(Feed::of_everyone(&self.site, &self.reader.page_of(&list, Page::FIRST).await?.moments))
     }
 

@@ -10,7 +10,10 @@ use shared::{
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::Page,
-    store::{artist::ArtistTable, chain::ChainTable},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, TimelineStart},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -67,11 +70,11 @@ impl Endpoint for ServeHomePage {
 impl ServeHomePage {
     /// Moments of artists who have a name here.
     fn list(&self) -> MomentList {
-        MomentList::of_everyone(self.reader.chains(None)).curated()
+        MomentList::of_everyone(self.reader.listed_chains(None, false)).curated()
     }
 
     async fn map(&self) -> Result<Response, ApiError> {
-        let found = self.reader.listed(&self.list(), 0, MAPPED_MOMENTS).await?.moments;
+        let found = self.reader.listed(&self.list(), TimelineStart::Offset(0), MAPPED_MOMENTS).await?.moments;
         let names = self.reader.names(found.iter().map(|moment| moment.creator)).await?;
         let artists = found.iter().map(|moment| moment.creator);
         let artists: BTreeSet<_> =

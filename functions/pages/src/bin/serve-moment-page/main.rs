@@ -1,15 +1,17 @@
-//! `GET /pages/m/{chain}/{contract}/{token}`: a moment's page; `GET /pages/embed/m/…`: the same to be shown in a frame.
+//! `GET /pages/m/{chain}/{contract}/{token}`: a moment's page; `GET /pages/embed/m/…`: the same to be shown in a frame;
+//! `GET /pages/claim/{link}`: the page of a claim link.
 
 use futures::try_join;
-use pages::{Clock, MomentParts, embed_page, moment_page, not_found, page};
+use pages::{Clock, MomentParts, claim_page, embed_page, gone, moment_page, not_found, page, secret_page};
 use shared::{
     api::read::{MomentView, Person, Reader, Site},
     chain::{Chain, Chains},
+    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
-    model::{Address, ChainId, MomentRef, TokenId},
+    model::{Address, ChainId, ClaimToken, MomentRef, TokenId},
     store::{
-        artist::ArtistTable,
+        artist::{ArtistTable, Claims},
         chain::{ChainTable, Comments, TransferList, Transfers},
     },
 };
@@ -25,10 +27,16 @@ struct ServeMomentPage {
     reader: Reader,
     comments: Comments,
     transfers: Transfers,
+    claims: Claims,
 }
 
 /// Collectors on the page.
 const COLLECTORS: usize = 24;
+
+#[derive(FromFields)]
+struct LinkPath {
+    link: ClaimToken,
+}
 
 #[derive(FromFields)]
 struct MomentPath {
@@ -41,16 +49,21 @@ impl Endpoint for ServeMomentPage {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        let artists = ArtistTable::from_env(&aws)?;
         Ok(Self {
             site: Site::from_env(),
             chains: Chains::from_env()?,
             comments: Comments::new(chain.clone()),
             transfers: Transfers::new(chain.clone()),
-            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+            claims: Claims::new(artists.clone()),
+            reader: Reader::from_env(chain, artists)?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        if request.route().ends_with("/claim/{link}") {
+            return self.claim(request).await;
+        }
         let unknown = || not_found("No such moment is known. It may be too new: look again in a minute.", &self.site);
         let Ok(path) = request.path_parameters().read_for::<MomentPath>(&self.chains) else { return unknown() };
         let Ok(chain) = self.chains.get(path.chain) else { return unknown() };
@@ -72,6 +85,25 @@ impl Endpoint for ServeMomentPage {
 }
 
 impl ServeMomentPage {
+    /// Two reads besides those of the moment; one for a link that was never given out.
+    async fn claim(&self, request: &Request) -> Result<Response, ApiError> {
+        let unknown = || not_found("There is no such link: open it as you got it, whole.", &self.site);
+        let Ok(LinkPath { link: token }) = request.path_parameters().read() else { return unknown() };
+        let Some(place) = self.claims.place(&token).await? else { return unknown() };
+        let Some(link) = self.claims.link(&place).await? else {
+            return gone("The artist took this link back.", &self.site);
+        };
+        if link.is_over(clock::now()?.as_secs()) {
+            return gone("The time for claiming with this link has ended.", &self.site);
+        }
+        let moment = self.reader.moment(&link.moment()).await?.filter(|moment| !moment.is_withheld);
+        let Some(moment) = moment else {
+            return not_found("This moment can't be shown. If it is new, look again in a minute.", &self.site);
+        };
+        let frame = claim_page(&self.site, &token, &link, &moment, Clock::now()?).map_err(ApiError::internal)?;
+        secret_page(frame, &self.site)
+    }
+
     async fn parts<'a>(&self, moment: &MomentView, chain: &'a Chain) -> Result<MomentParts<'a>, ApiError> {
         let place = moment.place();
         let list = [(place.chain, TransferList::Moment(place.collection, place.token))];

@@ -8,12 +8,9 @@ use shared::{
     chain::{protocol::currency::Currency, wallet::Call},
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Address, Creation, Invalid, Scope},
+    model::{Address, Creation, CurrencyName, Invalid, Scope},
 };
-use splits::{
-    distribute_split::{CurrencyName, DistributeSplitRequest},
-    payout::Payable,
-};
+use splits::{distribute_split::DistributeSplitRequest, payout::Payable};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -43,7 +43,7 @@ impl Endpoint for ReadSplit {
         Ok(Self {
             moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
-            chains: ServedChains::from_env()?,
+            chains: ServedChains::from_env(&aws).await?,
         })
     }
 

@@ -37,7 +37,7 @@ impl Endpoint for ConnectWallet {
             challenges: Challenges::new(secrets.clone()),
             connections: WalletConnections::new(ArtistTable::from_env(&aws)?, secrets),
             activity: ActivityLog::from_env(&aws)?,
-            verifier: WalletVerifier::from_env()?,
+            verifier: WalletVerifier::from_env(&aws).await?,
         })
     }
 

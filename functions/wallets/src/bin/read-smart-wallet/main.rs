@@ -7,6 +7,7 @@ use std::{
 };
 
 use shared::{
+    api::read::Site,
     auth::client_limit::ClientLimit,
     chain::{
         Chain, ServedChains,
@@ -22,7 +23,10 @@ use shared::{
         secret::SecretTable,
     },
 };
-use wallets::read_smart_wallet::{Balance, ReadSmartWalletQuery, ReadSmartWalletResponse};
+use wallets::{
+    on_ramp::OnRamp,
+    read_smart_wallet::{Balance, ReadSmartWalletQuery, ReadSmartWalletResponse},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -33,6 +37,8 @@ struct ReadSmartWallet {
     artists: Artists,
     reads: ClientLimit,
     chains: ServedChains,
+    site: Site,
+    on_ramp: Option<OnRamp>,
     /// What this process read lately, so that repeated requests cost the nodes nothing.
     known: Mutex<HashMap<(ChainId, Address), Known>>,
 }
@@ -44,14 +50,16 @@ struct Known(Instant, Vec<Balance>);
 const FRESH: Duration = Duration::from_secs(2);
 
 impl Endpoint for ReadSmartWallet {
-    /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
+    /// Reads `ON_RAMP` and `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::WALLET_READS_PER_CLIENT_MINUTELY)?);
         Ok(Self {
             artists: Artists::new(ArtistTable::from_env(&aws)?),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
-            chains: ServedChains::from_env()?,
+            chains: ServedChains::from_env(&aws).await?,
+            site: Site::from_env(),
+            on_ramp: OnRamp::from_env()?,
             known: Mutex::default(),
         })
     }
@@ -64,7 +72,8 @@ impl Endpoint for ReadSmartWallet {
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
         let wallet = profile.artist.embedded_wallet;
         let balances = self.balances(chain, node, wallet).await?;
-        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+        let on_ramp = self.on_ramp.as_ref().map(|on_ramp| on_ramp.address(wallet, chain.id));
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances, on_ramp })
     }
 }
 
@@ -78,7 +87,7 @@ impl ReadSmartWallet {
         {
             return Ok(balances.clone());
         }
-        let balances = chain.currencies().map(|currency| read_balance(currency, node, wallet));
+        let balances = chain.currencies().map(|currency| self.balance(currency, chain.id, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
         let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
@@ -87,11 +96,24 @@ impl ReadSmartWallet {
         kept.insert(key, Known(Instant::now(), balances.clone()));
         Ok(balances)
     }
-}
 
-async fn read_balance(currency: Currency, node: &Node, wallet: Address) -> Result<Balance, NodeError> {
-    let Currency { symbol, decimals, contract } = currency;
-    let amount = Amount(currency.balance(node, wallet.into()).await?);
-    let decimal_amount = amount.decimal(decimals.into());
-    Ok(Balance { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
+    async fn balance(
+        &self,
+        currency: Currency,
+        chain: ChainId,
+        node: &Node,
+        wallet: Address,
+    ) -> Result<Balance, NodeError> {
+        let Currency { symbol, decimals, contract } = currency;
+        let amount = Amount(currency.balance(node, wallet.into()).await?);
+        Ok(Balance {
+            currency: contract.unwrap_or_default().into(),
+            symbol,
+            decimals,
+            amount,
+            decimal_amount: amount.decimal(decimals.into()),
+            deposit_uri: currency.payment_uri(chain, wallet, None),
+            deposit_code: self.site.payment_code(chain, wallet, symbol),
+        })
+    }
 }

@@ -5,8 +5,8 @@ use alloy::primitives::U256;
 use shared::{
     api::{
         activity::ActivityLog,
-        error::no_artist,
-        transact::{Cost, TransactionService, WriteSession},
+        cost::Cost,
+        transact::{TransactionService, WriteSession},
     },
     auth::{
         api_key::{Caller, Credential},
@@ -16,13 +16,13 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FieldError, Request, Response, serve},
-    model::{ActivityKind, Address, ArtistId, CheckedAddress, Invalid, Wallet, WalletType},
+    model::{ActivityKind, Address, ArtistId, CheckedAddress, CurrencyName, Invalid},
     store::{
-        artist::{ArtistTable, Artists, PayoutAddresses},
+        artist::{ArtistTable, PayoutAddresses},
         secret::SecretTable,
     },
 };
-use wallets::withdraw_funds::{CurrencyName, WithdrawFundsRequest};
+use wallets::withdraw_funds::WithdrawFundsRequest;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -32,48 +32,34 @@ async fn main() -> Result<(), StartError> {
 struct WithdrawFunds {
     service: TransactionService,
     sessions: SessionAuthenticator,
-    artists: Artists,
     payouts: PayoutAddresses,
     activity: ActivityLog,
 }
 
 impl WithdrawFunds {
-    /// Requires `to` to be the artist's own wallet or a payout address that is old enough (403). Two reads.
+    /// Requires `to` to be the artist's own wallet or payout address, and old enough (403). At most two reads.
     async fn require_own(&self, artist: ArtistId, to: Address) -> Result<(), ApiError> {
-        let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
-        // A contract wallet proved itself on one chain; elsewhere its address may be another's.
-        let is_own = |wallet: &Wallet| wallet.address == to && wallet.r#type == WalletType::External;
-        if profile.wallets.iter().any(is_own) {
-            return require_old(to, self.artists.payable_from(to).await?);
-        }
-        let known = self.payouts.find(artist, to).await?.ok_or_else(|| {
+        let payable_from = self.payouts.payable_from(artist, to).await?.ok_or_else(|| {
             ApiError::forbidden(format!(
                 "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, \
                  and withdraw 24 hours later"
             ))
         })?;
-        require_old(to, known.usable_at())
+        if payable_from <= clock::now()?.as_secs() {
+            return Ok(());
+        }
+        let when = clock::iso_8601(payable_from)?;
+        Err(ApiError::forbidden(format!("{to} was added lately: money can go there from {when} on")))
     }
-}
-
-/// Requires that money can go to an address by now (403).
-fn require_old(to: Address, payable_from: u64) -> Result<(), ApiError> {
-    if payable_from <= clock::now()?.as_secs() {
-        return Ok(());
-    }
-    let when = clock::iso_8601(payable_from)?;
-    Err(ApiError::forbidden(format!("{to} was added lately: money can go there from {when} on")))
 }
 
 impl Endpoint for WithdrawFunds {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let artists = ArtistTable::from_env(&aws)?;
         Ok(Self {
             service: TransactionService::from_env().await?,
             sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
-            artists: Artists::new(artists.clone()),
-            payouts: PayoutAddresses::new(artists),
+            payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
         })
     }
@@ -133,7 +119,10 @@ async fn balance_or(amount: Option<U256>, currency: &Currency, session: &WriteSe
         None => currency.balance(session.node(), account.into()).await?,
     };
     if amount.is_zero() {
-        return Err(ApiError::payment_required(format!("Your account {account} has no {}", currency.symbol)));
+        return Err(ApiError::payment_required(
+            format!("Your account {account} has no {}", currency.symbol),
+            Vec::new(),
+        ));
     }
     Ok(amount)
 }

@@ -45,8 +45,9 @@ impl Endpoint for CreateWebhook {
         require_public(&self.receivers, &url)?;
         types.sort_unstable();
         types.dedup();
-        let webhook = Webhook { description, types, collection, ..Webhook::new(url, clock::now()?.as_secs()) };
-        let secret = self.secrets.secret(webhook.id, webhook.generation).await?.reveal();
+        let key = Some(self.secrets.key().to_owned());
+        let webhook = Webhook { description, types, collection, key, ..Webhook::new(url, clock::now()?.as_secs()) };
+        let secret = self.secrets.newest(&webhook).await?.reveal();
         if !self.service.webhooks.add(artist, &webhook).await? {
             return Err(ApiError::conflict(format!("You have {MAX_WEBHOOKS} webhooks already: delete one first")));
         }

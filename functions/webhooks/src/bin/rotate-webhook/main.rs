@@ -36,12 +36,9 @@ impl Endpoint for RotateWebhook {
         let artist = self.service.artist(request).await?;
         let WebhookPath { id } = request.path_parameters().read()?;
         let now = clock::now()?.as_secs();
-        let rotation = |webhook: &mut Webhook| {
-            webhook.generation = webhook.generation.saturating_add(1);
-            webhook.rotated_at = Some(now);
-        };
+        let rotation = |webhook: &mut Webhook| webhook.rotate(self.secrets.key(), now);
         let webhook = self.service.webhooks.change(artist, id, rotation).await?.ok_or_else(|| no_webhook(id))?;
-        let secret = self.secrets.secret(id, webhook.generation).await?.reveal();
+        let secret = self.secrets.newest(&webhook).await?.reveal();
         self.activity.note(request, artist, ActivityKind::WebhookRotated, &webhook.url.host()).await;
         Response::json(&RotateWebhookResponse { webhook: WebhookView::of(webhook)?, secret })
     }

@@ -9,13 +9,13 @@ use shared::{
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{Documents, NamedDocument, collection_key},
+        chain::{Documents, NamedDocument, can_change, collection_key},
         engine::{PrimaryKey, UnitOfWork},
     },
 };
 
-use super::{batch_limit::BatchLimit, collects::Collects};
-use crate::event::{Collections, Position};
+use super::{batch_limit::BatchLimit, collects::Collects, names::Names};
+use crate::event::{ChainEvent, Collections, Position};
 
 /// Applies one batch of events.
 pub struct Applier<'a> {
@@ -28,10 +28,11 @@ pub struct Applier<'a> {
     pub work: &'a mut UnitOfWork,
     pub artists: &'a Artists,
     pub documents: &'a Documents,
-    /// Usernames by wallet.
-    pub names: HashMap<model::Address, String>,
+    pub names: Names<'a>,
     /// Content types by URI, of documents that are fetched already.
     pub content_types: HashMap<String, ContentType>,
+    /// Documents to read again, by URI: the collection that named one again, and when.
+    pub again: HashMap<String, (model::Address, u64)>,
     /// Pairs of purchases and transfers.
     pub collects: &'a Collects,
     pub limit: BatchLimit,
@@ -47,13 +48,18 @@ impl Applier<'_> {
         Ok(())
     }
 
-    /// Learns an account's username.
-    pub async fn learn_name(&mut self, account: model::Address) -> Result<(), StoreError> {
-        if !self.names.contains_key(&account) {
-            self.names.extend(self.artists.usernames(&[account]).await?);
-            self.names.entry(account).or_default();
+    /// Notes that what was created at a time named its document again, which may be another one by now.
+    pub fn name_again(&mut self, ChainEvent { emitter, at, .. }: &ChainEvent, uri: &str, created_at: u64) {
+        if at.time > created_at && can_change(uri) {
+            self.again.insert(uri.to_owned(), ((*emitter).into(), at.time));
         }
-        Ok(())
+    }
+
+    /// Queues what was named again to be read again.
+    pub async fn read_again(&mut self) -> Result<(), StoreError> {
+        let again = std::mem::take(&mut self.again);
+        let named = again.iter().map(|(uri, &(collection, at))| NamedDocument { uri, collection, at });
+        self.documents.read_again(self.chain.id, named).await
     }
 
     /// Emits an event that a log caused; `nth` distinguishes several of one type.

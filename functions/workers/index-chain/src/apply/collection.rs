@@ -12,10 +12,11 @@ impl Applier<'_> {
     /// Sets the emitter's name or metadata URI, or both.
     pub(super) async fn change_collection(
         &mut self,
-        ChainEvent { emitter, at, .. }: &ChainEvent,
+        event: &ChainEvent,
         name: Option<&str>,
         uri: Option<&str>,
     ) -> Result<(), StoreError> {
+        let ChainEvent { emitter, at, .. } = event;
         let Some(mut collection) = self.work.collection(self.chain.id, (*emitter).into()).await? else {
             return Ok(());
         };
@@ -24,6 +25,7 @@ impl Applier<'_> {
         }
         if let Some(uri) = uri {
             collection.uri = clip_uri(uri);
+            self.name_again(event, uri, collection.created_at);
         }
         collection.updated_at = at.time;
         self.work.put_collection(&collection)?;

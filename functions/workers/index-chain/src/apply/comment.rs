@@ -43,7 +43,7 @@ impl Applier<'_> {
         let comment = Comment {
             id: self.id(at),
             sender,
-            username: self.names.get(&sender).cloned().unwrap_or_default(),
+            username: self.names.name(sender).to_owned(),
             comment: clip_comment(said.text.to_owned()),
             timestamp: said.time.saturating_mul(1000),
             comment_id: in_protocol.map(|of| of.id.into()),

@@ -10,6 +10,7 @@ mod events;
 mod facts;
 mod kind;
 mod moment;
+mod names;
 mod queue;
 mod timeline;
 
@@ -30,7 +31,7 @@ use shared::{
 
 use uuid::Uuid;
 
-use self::{applier::Applier, kind::Kind};
+use self::{applier::Applier, kind::Kind, names::Names};
 pub use self::{batch_limit::BatchLimit, queue::Queue};
 use crate::event::{ChainEvent, Collections, Fact};
 
@@ -99,9 +100,10 @@ impl Index {
             let events = &queue.events[queue.done..end];
             let Self { chain, artists, documents, factories, collections, hidden, withheld, .. } = self;
             let mut applier = Applier {
-                names: names(artists, events).await?,
+                names: Names::of(artists),
                 known: collections.get_or_insert_default(),
                 content_types: HashMap::new(),
+                again: HashMap::new(),
                 collects: &queue.collects,
                 chain,
                 factories,
@@ -112,6 +114,7 @@ impl Index {
                 documents,
                 limit,
             };
+            applier.names.learn(events.iter().filter_map(|event| event.fact.names()).map(Into::into)).await?;
             applier.queue_documents(events.iter().filter_map(named)).await?;
             prefetch(&mut applier, events).await?;
             for (number, event) in (1_usize..).zip(events) {
@@ -126,6 +129,7 @@ impl Index {
                     break;
                 }
             }
+            applier.read_again().await?;
         }
         Ok(())
     }
@@ -176,6 +180,24 @@ impl Index {
         }
     }
 
+    /// Attributes a collection to the artist who accepted it, and in their turn what was made with it. What was paid before
+    /// stays whose it was. Several reads.
+    pub async fn follow_acceptance(
+        &mut self,
+        work: &mut UnitOfWork,
+        address: model::Address,
+    ) -> Result<(), StoreError> {
+        let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
+        let Some((_, creator)) = self.artists.accepted(collection.id).await? else { return Ok(()) };
+        if collection.creator != creator {
+            collection.creator = creator;
+            collection.is_withheld = self.withheld.has_collection(self.chain.id, address, creator);
+            work.put_collection(&collection)?;
+            work.list_for_creator(&collection).await?;
+        }
+        work.relist(self.chain.id, TimelineSubject::Of(address)).await
+    }
+
     async fn withhold_collection(&self, work: &mut UnitOfWork, address: model::Address) -> Result<(), StoreError> {
         let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
         collection.is_withheld = self.withheld.has_collection(self.chain.id, address, collection.creator);
@@ -220,26 +242,26 @@ fn now() -> u64 {
     clock::now().map_or(0, |now| now.as_secs())
 }
 
-/// Usernames of the accounts that these events name; empty for accounts of no artist, which aren't asked for again.
-async fn names(artists: &Artists, events: &[ChainEvent]) -> Result<HashMap<model::Address, String>, StoreError> {
-    let accounts: BTreeSet<_> = events.iter().filter_map(|event| event.fact.names()).map(Into::into).collect();
-    let accounts = Vec::from_iter(accounts);
-    let mut names = artists.usernames(&accounts).await?;
-    for account in accounts {
-        names.entry(account).or_default();
-    }
-    Ok(names)
-}
-
 /// Reads most of the rows that the events need, in batches.
 async fn prefetch(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<(), StoreError> {
     let keys: Vec<_> = events.iter().flat_map(|event| event.fact.reads(event, applier)).collect();
     applier.work.prefetch(keys).await?;
+    let mut admins = Vec::new();
+    for emitter in BTreeSet::from_iter(events.iter().filter(|event| is_listed(event)).map(|event| event.emitter)) {
+        let collection = applier.work.collection(applier.chain.id, emitter.into()).await?;
+        admins.extend(collection.into_iter().flat_map(|collection| collection.admins));
+    }
+    applier.names.learn(admins).await?;
     let mut next = Vec::new();
     for event in events {
         next.extend(event.fact.reads_next(event, applier).await?);
     }
     applier.work.prefetch(next).await
+}
+
+/// Whether it lists moments, by who their admins are.
+fn is_listed(event: &ChainEvent) -> bool {
+    matches!(event.fact, Fact::MomentCreated(_) | Fact::EditionMinted(_))
 }
 
 /// The document that an event names: a factory names that of the collection which it made.

@@ -1,19 +1,17 @@
 //! Timelines of moments. Changes that affect many moments, such as a collection's new admin, a creator's new name or a
 //! fetched document, are queued and applied later in batches.
 
-use std::collections::HashMap;
-
 use shared::{
     model::{Address, ArtistId, ChainId, Collection, ContentType, Counts, Moment, MomentRef},
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{ArrivedDocument, Documents, Listing, TimelineSubject, Timelines},
+        chain::{ArrivedDocument, Documents, Listing, Relisting, TimelineSubject, Timelines},
         engine::UnitOfWork,
     },
 };
 
-use super::{applier::Applier, batch_limit::BatchLimit};
+use super::{applier::Applier, batch_limit::BatchLimit, names::Names};
 
 /// Most moments whose rows are read together. How many of them are relisted depends on the rows that they change.
 const MAX_MOMENTS: u64 = 500;
@@ -21,18 +19,26 @@ const MAX_MOMENTS: u64 = 500;
 /// Most fetched documents, and most other queued changes, in one batch.
 const MAX_CHANGES: u16 = 500;
 
+/// A collection that was accepted from who made it.
+#[derive(Clone, Copy)]
+struct Given {
+    created_at: u64,
+    maker: Address,
+    creator: Address,
+}
+
 impl Applier<'_> {
     /// Adds a new moment to its timelines.
     pub(super) async fn list_new(&mut self, moment: &Moment, collection: &Collection) -> Result<(), StoreError> {
-        let curated = self.names.get(&moment.creator).is_some_and(|name| !name.is_empty());
-        let listing = Listing::new(moment, collection, self.content_type(&moment.uri), curated);
+        let mut listing = Listing::new(moment, self.content_type(&moment.uri));
+        set_accounts(&mut listing, moment, collection, &mut self.names).await?;
         self.work.list_new(&moment.place(), &listing).await?;
         self.count(moment, moment.created_at, Counts { created: 1, ..Counts::default() }, None).await
     }
 
     /// Updates a moment's timelines after a change of its admins or its URI.
     pub(super) async fn relist(&mut self, place: &MomentRef) -> Result<(), StoreError> {
-        let Some((mut listing, moment)) = with_admins(self.work, place).await? else { return Ok(()) };
+        let Some((mut listing, moment)) = as_it_is(self.work, place, &mut self.names).await? else { return Ok(()) };
         if listing.uri != moment.uri {
             self.work.note(place, &TimelineSubject::With(Documents::uri_hash(&moment.uri))).await?;
             listing.content_type = self.content_type(&moment.uri);
@@ -126,49 +132,97 @@ pub(super) async fn relist_due(
     chain: ChainId,
     limit: BatchLimit,
 ) -> Result<(), StoreError> {
-    let due = timelines.relistings(chain, MAX_CHANGES).await?;
-    let creators = due.iter().filter_map(|relisting| match relisting.by {
-        TimelineSubject::By(creator) => Some(creator),
-        _ => None,
-    });
-    let creators = Vec::from_iter(creators);
-    let mut names = artists.usernames(&creators).await?;
-    // A wallet that belongs to no artist any more has no name.
-    for creator in creators {
-        names.entry(creator).or_default();
-    }
-    for mut relisting in due {
+    let mut names = Names::of(artists);
+    for Relisting { by, .. } in timelines.relistings(chain, MAX_CHANGES).await? {
         if limit.is_reached(work) {
             break;
         }
-        let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, MAX_MOMENTS).await?;
-        let first = relisting.done;
+        // One that came before may have changed it.
+        let Some(mut relisting) = work.relisting(chain, &by).await? else { continue };
+        let (moments, is_all) = work.to_relist(chain, &relisting, MAX_MOMENTS).await?;
+        let end = relisting.done + moments.len() as u64;
+        let given = match by {
+            TimelineSubject::Of(address) => given(work, artists, chain, address).await?,
+            _ => None,
+        };
         for moment in &moments {
-            withhold(work, moment, withheld).await?;
-            relist(work, moment, &names).await?;
+            match by {
+                // The collection's moments, whose number nobody bounds, are listed again in their turn.
+                TimelineSubject::AdministeredBy(_) if moment.is_whole_collection() => {
+                    work.relist(chain, TimelineSubject::Of(moment.collection)).await?;
+                }
+                _ => {
+                    attribute(work, moment, given).await?;
+                    withhold(work, moment, withheld).await?;
+                    relist(work, moment, &mut names).await?;
+                }
+            }
             relisting.done += 1;
             if limit.is_reached(work) {
                 break;
             }
         }
-        let is_done = is_all && relisting.done == first + moments.len() as u64;
-        work.set_relisted(chain, &relisting, is_done)?;
+        let is_done = is_all && relisting.done == end;
+        work.set_relisted(chain, relisting, is_done)?;
     }
     Ok(())
 }
 
-/// Relists a moment with its current admins and, if its creator is in `names`, by the creator's name, which may be empty.
-async fn relist(work: &mut UnitOfWork, place: &MomentRef, names: &HashMap<Address, String>) -> Result<(), StoreError> {
-    let Some((mut listing, _)) = with_admins(work, place).await? else { return Ok(()) };
-    listing.curated = names.get(&listing.creator).map_or(listing.curated, |name| !name.is_empty());
+/// When an accepted collection was created and who made it, and to whom it is attributed now.
+async fn given(
+    work: &mut UnitOfWork,
+    artists: &Artists,
+    chain: ChainId,
+    address: Address,
+) -> Result<Option<Given>, StoreError> {
+    let Some(collection) = work.collection(chain, address).await? else { return Ok(None) };
+    let accepted = artists.accepted(collection.id).await?;
+    Ok(accepted.map(|(maker, creator)| Given { created_at: collection.created_at, maker, creator }))
+}
+
+/// Attributes a moment to who accepted its collection if it was made with it.
+async fn attribute(work: &mut UnitOfWork, place: &MomentRef, given: Option<Given>) -> Result<(), StoreError> {
+    let Some((given, mut moment)) = given.zip(work.moment(place).await?) else { return Ok(()) };
+    if (moment.created_at, moment.creator) != (given.created_at, given.maker) {
+        return Ok(());
+    }
+    moment.creator = given.creator;
+    work.put_moment(&moment)?;
+    work.note(place, &TimelineSubject::By(given.creator)).await?;
+    let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
+    listing.creator = given.creator;
     work.list(place, &listing).await
 }
 
-/// A moment and its listing with the current admins; `None` for a moment that isn't listed.
-async fn with_admins(work: &mut UnitOfWork, place: &MomentRef) -> Result<Option<(Listing, Moment)>, StoreError> {
+/// Relists a moment by who its creator and its admins are now.
+async fn relist(work: &mut UnitOfWork, place: &MomentRef, names: &mut Names<'_>) -> Result<(), StoreError> {
+    let Some((listing, _)) = as_it_is(work, place, names).await? else { return Ok(()) };
+    work.list(place, &listing).await
+}
+
+/// A moment and its listing by who its creator and its admins are now; `None` for a moment that isn't listed.
+async fn as_it_is(
+    work: &mut UnitOfWork,
+    place: &MomentRef,
+    names: &mut Names<'_>,
+) -> Result<Option<(Listing, Moment)>, StoreError> {
     let Some(mut listing) = work.listing(place).await? else { return Ok(None) };
     let Some(moment) = work.moment(place).await? else { return Ok(None) };
     let Some(collection) = work.collection(place.chain, place.collection).await? else { return Ok(None) };
-    listing.set_admins(&moment, &collection);
+    set_accounts(&mut listing, &moment, &collection, names).await?;
     Ok(Some((listing, moment)))
+}
+
+/// Sets whether the creator has a name, and which admins are artists who want that: nobody else has timelines.
+async fn set_accounts(
+    listing: &mut Listing,
+    moment: &Moment,
+    collection: &Collection,
+    names: &mut Names<'_>,
+) -> Result<(), StoreError> {
+    let admins: Vec<Address> = moment.admins.iter().chain(&collection.admins).copied().collect();
+    names.learn(admins.iter().copied().chain([moment.creator, collection.creator])).await?;
+    listing.curated = !names.name(moment.creator).is_empty();
+    listing.set_others(names.willing(&admins, collection.creator).await?.into_iter());
+    Ok(())
 }

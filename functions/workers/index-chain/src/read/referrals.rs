@@ -1,10 +1,10 @@
-//! Who sent the buyers of purchases in a chain's own currency. The contract that pays them names no token and serves very
-//! many other collections, so it is only asked about blocks with such purchases.
+//! The protocol's fee of purchases in a chain's own currency, and who sent their buyers. The contract that keeps the fee
+//! names no token and serves very many other collections, so it is only asked about blocks with such purchases.
 
 use std::collections::BTreeSet;
 
 use alloy::{
-    primitives::{Address, B256},
+    primitives::{Address, B256, U256},
     rpc::types::{Filter, Log},
     sol_types::SolEvent,
 };
@@ -30,10 +30,11 @@ struct Deposit {
     log: u64,
     transaction: B256,
     collection: Address,
+    fee: U256,
     referral: Option<Referral>,
 }
 
-/// Finds the referrals of purchases among `events`, in the order of the chain. Returns how often the node was asked: once
+/// Finds the fees and referrals of purchases among `events`, in the order of the chain. Returns how often the node was asked: once
 /// for each block that has any.
 pub async fn find(node: &Node, events: &mut [ChainEvent]) -> Result<u64, NodeError> {
     let blocks: BTreeSet<B256> =
@@ -58,7 +59,7 @@ pub async fn find(node: &Node, events: &mut [ChainEvent]) -> Result<u64, NodeErr
         let Some(place) = deposits.iter().rposition(is_its) else { continue };
         let deposit = deposits.remove(place);
         if let Fact::Purchased(purchase) = &mut event.fact {
-            purchase.referral = deposit.referral;
+            (purchase.fee, purchase.referral) = (Some(deposit.fee), deposit.referral);
         }
     }
     Ok(calls)
@@ -72,11 +73,19 @@ fn is_rewarded(event: &ChainEvent) -> bool {
 impl Deposit {
     fn of(log: &Log) -> Option<Self> {
         let deposit = RewardsDeposit::decode_log(&log.inner).ok().filter(|_| log.address() == PROTOCOL_REWARDS)?;
+        let shares = [
+            deposit.creatorReward,
+            deposit.createReferralReward,
+            deposit.mintReferralReward,
+            deposit.firstMinterReward,
+            deposit.zoraReward,
+        ];
         Some(Self {
             block: log.block_hash?,
             log: log.log_index?,
             transaction: log.transaction_hash?,
             collection: deposit.from,
+            fee: shares.into_iter().fold(U256::ZERO, U256::saturating_add),
             referral: referral(deposit.mintReferral, deposit.zora, deposit.mintReferralReward),
         })
     }

@@ -28,7 +28,7 @@ sol! {
     }
 }
 
-const TOKENS: u64 = 400;
+const TOKENS: u64 = 1_000;
 
 /// Collections, where there are few.
 const FEW: u64 = 100;

@@ -2,7 +2,10 @@
 
 use shared::{
     model::{Address, MomentRef},
-    store::chain::{Moments, Scope, TimelineFilter, Timelines},
+    store::{
+        artist::{AcceptanceRefusal, Artists},
+        chain::{Moments, Scope, TimelineFilter, Timelines},
+    },
 };
 use tests::Error;
 
@@ -25,9 +28,9 @@ async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
 
     let (moments, timelines) = (Moments::new(indexer.table.clone()), Timelines::new(indexer.table.clone()));
     let chain = shop.test_chain.chain.id;
-    let creators = async || {
+    let creators = async |created: &[alloy::primitives::Address]| {
         let mut creators: Vec<Address> = Vec::new();
-        for collection in &created {
+        for collection in created {
             let collection = moments.collection(chain, (*collection).into()).await?.ok_or("no collection")?;
             let token = alloy::primitives::U256::ONE.into();
             let place = MomentRef { chain, collection: collection.address, token };
@@ -38,7 +41,7 @@ async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
         Ok::<_, Error>(creators)
     };
     let expected: Vec<Address> = [stranger, wallet, nobody, later].map(Into::into).into();
-    assert_eq!(creators().await?, expected);
+    assert_eq!(creators(&created).await?, expected);
     let count = async |scope, curated| {
         let filter = TimelineFilter { curated, ..TimelineFilter::default() };
         Ok::<_, Error>(timelines.newest(chain, scope, filter, 0, 0, 1).await?.total)
@@ -53,6 +56,21 @@ async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
     decisions.sign_up(later.into()).await?;
     indexer.follow().await?;
     indexer.assert_fresh_members(&shop.test_chain).await?;
-    assert_eq!(creators().await?, expected);
+    assert_eq!(creators(&created).await?, expected);
+
+    // Who was named accepts one collection, and what the sender makes from now on; nobody else can.
+    let artists = Artists::new(indexer.artists.clone());
+    let named = moments.collection(chain, created[0].into()).await?.ok_or("no collection")?;
+    let refused = artists.accept_collection(id, &[wallet.into()], &named, 1).await?;
+    assert_eq!(refused, Some(AcceptanceRefusal::NotNamed));
+    assert_eq!(artists.accept_collection(id, &[artist.into()], &named, 1).await?, None);
+    assert_eq!(artists.accept_sender(id, stranger.into()).await?, None);
+    created.push(shop.create_collection_for(artist, stranger, 2).await?);
+    indexer.follow().await?;
+    let expected: Vec<Address> = [artist, wallet, nobody, later, artist].map(Into::into).into();
+    assert_eq!(creators(&created).await?, expected);
+    assert_eq!(count(Scope::Made(artist.into()), false).await?, 4);
+    assert_eq!(count(Scope::Made(stranger.into()), false).await?, 0);
+    assert_eq!(count(Scope::Everyone, true).await?, 4);
     Ok(())
 }

@@ -7,6 +7,7 @@ mod chains;
 mod commit;
 mod creators;
 mod decisions;
+mod documents;
 mod lists;
 mod naive;
 mod names;

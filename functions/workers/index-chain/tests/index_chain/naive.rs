@@ -231,6 +231,7 @@ async fn statistics(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> 
         let expected = Counts {
             created: tokens.count().try_into()?,
             collects: bought.len().try_into()?,
+            paid: payments.iter().filter(|it| Address::from(it.collection) == collection).count().try_into()?,
             tokens: model::Amount(bought.iter().map(|(_, quantity)| quantity).sum()),
             collectors: bought.iter().map(|(buyer, _)| buyer).collect::<BTreeSet<_>>().len().try_into()?,
             eth: model::Amount(earned(Address::ZERO)),
@@ -246,8 +247,9 @@ async fn statistics(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> 
         let subject = (chain, StatsSubject::Artist(creator));
         of_artists = of_artists.plus(statistics.of([subject]).await?.pop().unwrap_or_default().total);
     }
-    let shared =
-        |counts: Counts| (counts.created, counts.collects, counts.tokens, counts.eth, counts.usdc, counts.referred);
+    let shared = |counts: Counts| {
+        (counts.created, counts.collects, counts.paid, counts.tokens, counts.eth, counts.usdc, counts.referred)
+    };
     assert_eq!(shared(of_artists), shared(of_collections));
     Ok(())
 }

@@ -26,7 +26,6 @@ use shared::{
     model::Protocol,
     store::chain::{Scope, TimelineFilter, Timelines},
 };
-use template::Template;
 use tests::{
     DatabaseProxy, Error, TestChain,
     history::{Dice, History},
@@ -55,7 +54,7 @@ struct Process {
 impl Process {
     async fn start(name: &str, test_chain: &TestChain, dynamodb: &str) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
-        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let template = paths.template()?;
         let functions = template.functions()?;
         let function = functions.iter().find(|function| function.binary == FUNCTION).ok_or("no such function")?;
         let chain = &test_chain.chain;

@@ -8,10 +8,13 @@ use std::{
     time::Duration,
 };
 
-use alloy::{hex, primitives::keccak256};
-use serde_json::{Value, json};
+use alloy::primitives::keccak256;
+use serde_json::json;
 
 use crate::proxy::{Act, Request};
+
+/// Wei that each transaction costs beside its gas.
+pub const L1_FEE: u64 = 10_000_000_000_000;
 
 /// Pseudorandom numbers of a seed and a name: each part has its own, so that parts don't disturb each other's.
 #[derive(Clone)]
@@ -52,12 +55,11 @@ impl Faults {
         act
     }
 
-    /// A node: 30 of 100 calls are disturbed.
+    /// A node: 30 of 100 calls are disturbed. Receipts have a fee for data, as on chains that take one.
     pub fn of_node(&self, dice: &Dice, request: &Request) -> Act {
         match self.disturb_node(dice, request) {
-            // As on chains that charge for data.
-            Act::Forward if request.operation == "eth_getTransactionReceipt" => {
-                Act::Add("l1Fee", json!("0x9184e72a000"))
+            Act::Forward | Act::Late(_) if request.operation == "eth_getTransactionReceipt" => {
+                Act::add("l1Fee", json!(format!("{L1_FEE:#x}")))
             }
             act => act,
         }
@@ -112,7 +114,7 @@ fn sending(dice: &Dice, request: &Request) -> Act {
         0 => Act::Lose,
         1 => Act::Answer(500, "internal server error".to_owned()),
         // Forgotten.
-        2 => Act::Say(json!(hash(&request.body))),
+        2 => request.swallow(),
         3 => Act::Refuse("nonce too low"),
         4 => Act::Refuse("already known"),
         5 => Act::Refuse("replacement transaction underpriced"),
@@ -132,10 +134,4 @@ fn reading(dice: &Dice) -> Act {
         // Another backend, which lags.
         _ => Act::Old,
     }
-}
-
-/// Hash of the transaction that a request sends.
-fn hash(request: &Value) -> String {
-    let bytes = hex::decode(request["params"][0].as_str().unwrap_or_default()).unwrap_or_default();
-    keccak256(bytes).to_string()
 }

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod faults;
+mod first_place;
 #[path = "../proxy/mod.rs"]
 mod proxy;
 mod verdict;
@@ -12,7 +13,7 @@ mod world;
 
 use std::{
     env,
-    sync::atomic::Ordering::Relaxed,
+    sync::{Mutex, PoisonError, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
@@ -23,7 +24,7 @@ use crate::{
     common::{Error, queue, renaming, token_creation},
     faults::Dice,
     verdict::{Wish, all_are_final, check},
-    world::World,
+    world::{Between, World},
 };
 
 const TRANSACTIONS: usize = 150;
@@ -36,23 +37,15 @@ const DEAR: u64 = 2_000_000_000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() -> Result<(), Error> {
-    let number = |name: &str, default| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (seed, count) = (number("SEED", 1), usize::try_from(number("TRANSACTIONS", TRANSACTIONS as u64))?);
-    let mut world = World::start(seed).await?;
-    let artists = count.div_ceil(EACH);
-    let mut people = Vec::new();
-    for _ in 0..artists {
-        people.push(world.workshop.artist().await?);
-    }
-    // The last one may not: each of their transactions is refused.
-    let collection = world.workshop.collection(&people[..artists - 1]).await?;
-    let tokens = world.workshop.collection(&people[..artists - 1]).await?;
+    let (seed, count) = given()?;
+    let mut world = World::start(seed, Between::Faults).await?;
+    let crowd = Crowd::gather(&world, count).await?;
     world.begin().await?;
-    let started = Instant::now();
+    let (started, wishes) = (Instant::now(), Mutex::default());
 
-    let (wishes, disasters) =
-        tokio::join!(wish(&world, seed, &people, [collection, tokens], count), rage(&world, seed, count));
-    let (wishes, disasters) = (wishes?, disasters?);
+    let (wished, disasters) = tokio::join!(crowd.wish(&world, seed, lasts(count), &wishes), rage(&world, seed, count));
+    let ((), disasters) = (wished?, disasters?);
+    let wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
     world.faults.is_over.store(true, Relaxed);
     // A reorganisation may have dropped a refill.
     for lane in 0..3 {
@@ -61,7 +54,7 @@ async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() ->
     let healed = Instant::now();
     let longest = wait(&world, &wishes).await?;
     let took = healed.elapsed();
-    let told = check(&world, [collection, tokens], &wishes).await?;
+    let told = check(&world, crowd.collections, &wishes).await?;
     println!(
         "| {seed} | {} | {} | {disasters} | {} | {} | {} | {:.0} s, {:.1} s after the last fault, at most {:.1} s without progress | {told} |",
         wishes.len(),
@@ -77,27 +70,51 @@ async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() ->
     Ok(())
 }
 
-/// Queues transactions while everything goes wrong.
-async fn wish(
-    world: &World,
-    seed: u64,
-    people: &[Artist],
-    [collection, tokens]: [Address; 2],
+/// The run's seed and how many transactions it has.
+fn given() -> Result<(u64, usize), Error> {
+    let number = |name: &str, default| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    Ok((number("SEED", 1), usize::try_from(number("TRANSACTIONS", TRANSACTIONS as u64))?))
+}
+
+/// Artists, and the collections that all but the last of them are admins of: each of the last one's transactions is
+/// refused.
+struct Crowd {
+    people: Vec<Artist>,
+    collections: [Address; 2],
     count: usize,
-) -> Result<Vec<Wish>, Error> {
-    let (dice, mut wishes) = (Dice::new(seed, "wishes"), Vec::new());
-    for number in 0..count {
-        let index = number % people.len();
-        let uri = format!("ar://{index}/{}", number / people.len());
-        // Every seventh of an artist's creates a token, whose id is known only when it is signed.
-        let is_token = (number / people.len() + index).is_multiple_of(7);
-        let wish = if is_token { token_creation(&people[index], tokens, &uri)? } else { renaming(collection, &uri) };
-        let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![wish]).await?;
-        let is_allowed = index + 1 < people.len();
-        wishes.extend(ids.into_iter().map(|id| Wish { artist: people[index], id, uri: uri.clone(), is_allowed }));
-        tokio::time::sleep(Duration::from_millis(dice.roll(2 * lasts(count).as_millis() as u64 / count as u64))).await;
+}
+
+impl Crowd {
+    async fn gather(world: &World, count: usize) -> Result<Self, Error> {
+        let artists = count.div_ceil(EACH);
+        let mut people = Vec::new();
+        for _ in 0..artists {
+            people.push(world.workshop.artist().await?);
+        }
+        let admins = &people[..artists - 1];
+        let collections = [world.workshop.collection(admins).await?, world.workshop.collection(admins).await?];
+        Ok(Self { people, collections, count })
     }
-    Ok(wishes)
+
+    /// Queues transactions while something goes wrong.
+    async fn wish(&self, world: &World, seed: u64, lasts: Duration, wishes: &Mutex<Vec<Wish>>) -> Result<(), Error> {
+        let (dice, people, [collection, tokens]) = (Dice::new(seed, "wishes"), &self.people, self.collections);
+        for number in 0..self.count {
+            let index = number % people.len();
+            let uri = format!("ar://{index}/{}", number / people.len());
+            // Every seventh of an artist's creates a token, whose id is known only when it is signed.
+            let is_token = (number / people.len() + index).is_multiple_of(7);
+            let wish =
+                if is_token { token_creation(&people[index], tokens, &uri)? } else { renaming(collection, &uri) };
+            let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![wish]).await?;
+            let is_allowed = index + 1 < people.len();
+            let queued = ids.into_iter().map(|id| Wish { artist: people[index], id, uri: uri.clone(), is_allowed });
+            wishes.lock().unwrap_or_else(PoisonError::into_inner).extend(queued);
+            let pause = dice.roll(2 * lasts.as_millis() as u64 / self.count as u64);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+        }
+        Ok(())
+    }
 }
 
 /// How long everything goes wrong.

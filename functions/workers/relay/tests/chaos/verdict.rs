@@ -3,25 +3,29 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use alloy::{
+    consensus::Transaction as _,
     eips::BlockNumberOrTag,
     primitives::Address,
     providers::{Provider, ext::AnvilApi},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
-    model::{TransactionId, TransactionStatus},
-    store::artist::{Artist, LaneState, Transaction},
+    model::{EventData, TransactionId, TransactionStatus},
+    store::artist::{Artist, ArtistTable, Batch, LaneState, ServiceEvents, Slot, Transaction},
 };
 
 use crate::{
-    common::{Error, done},
+    common::{Error, done, lanes_receipts},
     world::{REORG_DEPTH, World},
 };
 
 /// One of so many may end without being done, told so.
 const MOST_NOT_DONE: usize = 20;
 
+const GWEI: u128 = 1_000_000_000;
+
 /// A transaction that an artist asked for.
+#[derive(Clone)]
 pub struct Wish {
     pub artist: Artist,
     pub id: TransactionId,
@@ -33,19 +37,31 @@ pub struct Wish {
 #[derive(Default)]
 pub struct Told {
     pub batches: u64,
+    money: Money,
     done: usize,
     refused: usize,
     not_done: BTreeMap<String, usize>,
 }
 
+/// Wei that lanes spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Money {
+    /// On batches of artists' transactions: charged to them.
+    charged: u128,
+    /// Charged to nobody: fillers of nonces, batches that reverted as a whole, and what another program sent with a lane's key.
+    overhead: u128,
+}
+
 impl fmt::Display for Told {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} done once, {} refused", self.done, self.refused)?;
+        write!(formatter, ", gas for {} gwei charged", self.money.charged / GWEI)?;
+        write!(formatter, " and {} gwei of overhead", self.money.overhead / GWEI)?;
         self.not_done.iter().try_for_each(|(reason, count)| write!(formatter, ", {count} not done: {reason}"))
     }
 }
 
-async fn rows(world: &World, wishes: &[Wish]) -> Result<BTreeMap<TransactionId, Transaction>, Error> {
+pub async fn rows(world: &World, wishes: &[Wish]) -> Result<BTreeMap<TransactionId, Transaction>, Error> {
     let ids: Vec<_> = wishes.iter().map(|wish| (wish.artist.artist_id, wish.id)).collect();
     let rows = world.workshop.transactions().get_many(&ids).await?;
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
@@ -82,6 +98,8 @@ pub async fn check(world: &World, collections: [Address; 2], wishes: &[Wish]) ->
     let told = check_transactions(world, collections, wishes, &mut faults).await?;
     let batches = check_lanes(world, &mut faults).await?;
     check_accounts(world, wishes, &mut faults).await?;
+    let told = Told { money: check_money(world, wishes, &mut faults).await?, ..told };
+    check_events(world, wishes, &mut faults).await?;
     check_pools(world, wishes, &mut faults).await?;
     if faults.is_empty() {
         return Ok(Told { batches, ..told });
@@ -190,4 +208,51 @@ async fn check_accounts(world: &World, wishes: &[Wish], faults: &mut Vec<String>
         }
     }
     Ok(())
+}
+
+/// Each outcome is told, at last as it is. Where all nodes lack a block at once, or the chain drops it, it may be told
+/// before, too.
+async fn check_events(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {
+    let log = ServiceEvents::new(ArtistTable::new(&world.workshop.dynamodb, "ArtistTable"));
+    let (mut last, mut told) = (0, BTreeMap::<_, Vec<_>>::new());
+    loop {
+        let events = log.after(last, 100).await?;
+        let Some(newest) = events.last() else { break };
+        last = newest.number;
+        for event in events {
+            if let EventData::TransactionMined(it) | EventData::TransactionFailed(it) = event.event.data {
+                told.entry(it.id).or_default().push(it.status);
+            }
+        }
+    }
+    let rows = rows(world, wishes).await?;
+    for wish in wishes {
+        let (told, status) = (told.remove(&wish.id).unwrap_or_default(), rows.get(&wish.id).map(|row| row.status));
+        if told.last().copied() != status || (world.has_good_node() && told.len() != 1) {
+            faults.push(format!("the outcome of {} is {status:?}, and was told as {told:?}", wish.uri));
+        }
+    }
+    Ok(())
+}
+
+/// What lanes spent is what artists were charged, and a known overhead.
+async fn check_money(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<Money, Error> {
+    let (store, chain) = (world.workshop.transactions(), world.workshop.chain.id);
+    let mut spent = Money::default();
+    for receipt in lanes_receipts(&world.workshop, &world.node).await? {
+        let hash = receipt.transaction_hash;
+        let sent = world.node.get_transaction_by_hash(hash).await?.ok_or("a transaction is missing")?;
+        let slot = Slot { chain, lane: receipt.from.into(), nonce: sent.nonce() };
+        let batch = store.batch(&slot).await?;
+        let wei = u128::from(receipt.gas_used) * receipt.effective_gas_price + u128::from(world.l1_fee());
+        let is_shared = |batch: &Batch| {
+            batch.hashes().contains(&hash) && !batch.fills(hash) && (receipt.status() || batch.members.len() == 1)
+        };
+        *(if batch.as_ref().is_some_and(is_shared) { &mut spent.charged } else { &mut spent.overhead }) += wei;
+    }
+    let charged: u128 = rows(world, wishes).await?.values().map(|row| u128::from(row.charge.wei)).sum();
+    if charged != spent.charged {
+        faults.push(format!("lanes spent {spent:?}, and artists were charged {charged}"));
+    }
+    Ok(spent)
 }

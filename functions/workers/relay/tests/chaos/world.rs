@@ -1,16 +1,6 @@
 //! The parts: a chain with blocks at intervals, proxies in front of everything, and two relays' processes.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, process::Command, sync::Arc, time::Duration};
 
 use alloy::{
     primitives::{U256, address},
@@ -18,6 +8,7 @@ use alloy::{
     rpc::types::anvil::ReorgOptions,
 };
 use local::{
+    cloud::Endpoints,
     functions::{Emulator, environment},
     paths::Paths,
     process::free_port,
@@ -28,8 +19,8 @@ use template::Template;
 
 use crate::{
     common::Error,
-    faults::{Dice, Faults},
-    proxy,
+    faults::{Dice, Faults, L1_FEE},
+    proxy::{self, Wayward},
 };
 
 const RELAY: &str = "relay";
@@ -41,27 +32,37 @@ const BLOCK_TIME: Duration = Duration::from_millis(500);
 /// Balance of a funded lane: one ether, in wei.
 const BALANCE: u64 = 1_000_000_000_000_000_000;
 
+/// How the relays reach everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Two nodes, KMS and a database that fail now and then.
+    Faults,
+    /// A [`Wayward`] node in first place, and the chain's own one behind it.
+    WaywardNode,
+}
+
 pub struct World {
     pub workshop: Workshop,
     pub node: RootProvider,
     pub faults: Arc<Faults>,
+    /// The node in first place.
+    pub first: Wayward,
+    between: Between,
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
     pub is_skewed: bool,
-    pub reorganisations: AtomicUsize,
 }
 
 impl World {
-    pub async fn start(seed: u64) -> Result<Self, Error> {
-        let name = format!("chaos-{seed}");
+    pub async fn start(seed: u64, between: Between) -> Result<Self, Error> {
+        let name = format!("chaos-{between:?}-{seed}");
         let mut workshop = Workshop::start(&name).await?;
         workshop.add_lanes(3).await?;
         let node = workshop.node().await?;
         let faults: Arc<Faults> = Arc::default();
-        let (mut world, library) = (
-            Self { workshop, node, faults, relays: Vec::new(), is_skewed: false, reorganisations: AtomicUsize::new(0) },
-            faketime(),
-        );
+        let (first, relays) = (Wayward::default(), Vec::new());
+        let mut world = Self { workshop, node, faults, first, between, relays, is_skewed: false };
+        let library = faketime();
         world.is_skewed = library.is_some();
         for relay in 0..2 {
             let mut variables = world.environment(seed, relay).await?;
@@ -83,10 +84,11 @@ impl World {
         // What was there before is never dropped.
         self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
-        let node = self.node.clone();
+        let (node, first) = (self.node.clone(), self.first.clone());
         tokio::spawn(async move {
             loop {
                 let _ = node.anvil_mine(Some(1), None).await;
+                first.see(node.get_block_number().await.unwrap_or_default());
                 tokio::time::sleep(BLOCK_TIME).await;
             }
         });
@@ -96,8 +98,25 @@ impl World {
         Ok(())
     }
 
-    async fn environment(&self, seed: u64, relay: usize) -> Result<BTreeMap<String, String>, Error> {
+    /// Whether one of the relays' nodes is always right.
+    pub fn has_good_node(&self) -> bool {
+        self.between == Between::WaywardNode
+    }
+
+    /// Wei that each transaction costs beside its gas, as nodes tell it.
+    pub fn l1_fee(&self) -> u64 {
+        if self.between == Between::Faults { L1_FEE } else { 0 }
+    }
+
+    /// How a relay reaches nodes, KMS and the database.
+    async fn ways(&self, seed: u64, relay: usize) -> Result<(Vec<String>, String, String), Error> {
         let workshop = &self.workshop;
+        if self.between == Between::WaywardNode {
+            let first = self.first.clone();
+            let first = proxy::start(&workshop.rpc_url, move |request| first.act(request)).await?;
+            let Endpoints { aws, dynamodb } = workshop.endpoints.clone();
+            return Ok((vec![first, workshop.rpc_url.clone()], aws, dynamodb));
+        }
         let mut nodes = Vec::new();
         for backend in 0..2 {
             let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("node {relay} {backend}")));
@@ -107,6 +126,12 @@ impl World {
         let kms = proxy::start(&workshop.endpoints.aws, move |request| faults.of_kms(&dice, request)).await?;
         let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("store {relay}")));
         let store = proxy::start(&workshop.endpoints.dynamodb, move |_| faults.of_store(&dice)).await?;
+        Ok((nodes, kms, store))
+    }
+
+    async fn environment(&self, seed: u64, relay: usize) -> Result<BTreeMap<String, String>, Error> {
+        let workshop = &self.workshop;
+        let (nodes, kms, store) = self.ways(seed, relay).await?;
         let template = template()?;
         let functions = template.functions()?;
         let function = functions.iter().find(|function| function.binary == RELAY).ok_or("no relay")?;
@@ -147,7 +172,6 @@ impl World {
     }
 
     pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
-        self.reorganisations.fetch_add(1, Relaxed);
         Ok(self.node.anvil_reorg(ReorgOptions { depth, tx_block_pairs: Vec::new() }).await?)
     }
 
@@ -176,7 +200,7 @@ impl World {
 }
 
 fn template() -> Result<Template, Error> {
-    Ok(fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?)
+    Ok(Paths::of_checkout().template()?)
 }
 
 /// Debian's library that gives a process another clock.

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use alloy::primitives::{Address, U256};
+use alloy::{
+    primitives::{Address, U256},
+    providers::{Provider, RootProvider},
+    rpc::types::TransactionReceipt,
+};
 use local::workshop::Workshop;
 use shared::{
     chain::contracts::native::Creator1155,
-    model::{self, Amount, Call, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionId},
+    model::{
+        self, Amount, Call, Creation, NewMoment, NewTokens, Plan, RoyaltyBps, Sale, SaleTerms, TransactionId, WriteKind,
+    },
     store::artist::{Artist, NewTransaction},
 };
 use tests::given_uris;
@@ -27,6 +33,7 @@ pub fn rename(collection: Address, uri: &str) -> Call {
 pub fn calls(calls: Vec<Call>, gas: u64) -> NewTransaction {
     NewTransaction {
         plan: Plan::Calls { calls },
+        kind: WriteKind::Plain,
         gas,
         creation: Creation::Nothing,
         reserve: RESERVE,
@@ -48,6 +55,7 @@ pub fn token_creation(artist: &Artist, collection: Address, uri: &str) -> Result
         sale: Sale::FixedPrice { terms, price: Amount::default() },
         payout_recipient: None,
         mint_to_creator: 1,
+        royalty: RoyaltyBps::default(),
     };
     let tokens = NewTokens {
         collection: collection.into(),
@@ -60,6 +68,7 @@ pub fn token_creation(artist: &Artist, collection: Address, uri: &str) -> Result
     };
     Ok(NewTransaction {
         plan: Plan::Tokens(tokens),
+        kind: WriteKind::Plain,
         gas: CREATION_GAS,
         creation: Creation::Moment,
         reserve: RESERVE,
@@ -74,6 +83,16 @@ pub async fn queue(
     transactions: Vec<NewTransaction>,
 ) -> Result<Vec<TransactionId>, Error> {
     workshop.queue(artist, transactions).await
+}
+
+/// Receipts of all that lanes sent.
+pub async fn lanes_receipts(workshop: &Workshop, node: &RootProvider) -> Result<Vec<TransactionReceipt>, Error> {
+    let mut found = Vec::new();
+    for number in 0..=node.get_block_number().await? {
+        found.extend(node.get_block_receipts(number.into()).await?.unwrap_or_default());
+    }
+    found.retain(|receipt| workshop.lanes().iter().any(|(lane, _)| *lane == receipt.from));
+    Ok(found)
 }
 
 /// URIs that token 1 was given or new tokens have, in the chain's order, with how often.

@@ -1,5 +1,7 @@
 //! A proxy in front of a node, KMS or DynamoDB that does to each request what a test decides.
 
+mod vice;
+
 use std::{
     collections::{HashMap, VecDeque},
     future::IntoFuture,
@@ -7,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alloy::{hex, primitives::keccak256};
 use axum::{
     Router,
     body::Bytes,
@@ -15,6 +18,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
+
+pub use vice::{Vice, Wayward};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -27,6 +32,16 @@ pub struct Request {
     pub operation: String,
     pub body: Value,
 }
+
+impl Request {
+    /// A node's answer to one that sends a transaction, which is forgotten.
+    pub fn swallow(&self) -> Act {
+        let signed = hex::decode(self.body["params"][0].as_str().unwrap_or_default()).unwrap_or_default();
+        Act::Say(json!(keccak256(signed)))
+    }
+}
+
+type Change = Box<dyn FnOnce(&mut Value) + Send>;
 
 /// What becomes of a request.
 pub enum Act {
@@ -43,13 +58,24 @@ pub enum Act {
     Late(Duration),
     /// Forwarded late.
     Hold(Duration),
-    /// Forwarded; a field is added to a node's result.
-    Add(&'static str, Value),
+    /// Forwarded; a node's result is changed.
+    Change(Change),
+    /// Forwarded with another body.
+    Instead(Value),
     /// A node's answer of some seconds ago; no receipt, if there is none.
     Old,
 }
 
 impl Act {
+    /// Forwarded; a field is added to a node's result, if there is one.
+    pub fn add(field: &'static str, value: Value) -> Self {
+        Self::Change(Box::new(move |result| {
+            if let Some(fields) = result.as_object_mut() {
+                fields.insert(field.to_owned(), value);
+            }
+        }))
+    }
+
     /// An answer as AWS gives it to callers who ask too much.
     pub fn throttle() -> Self {
         let body = json!({"__type": "ThrottlingException", "message": "Rate exceeded"});
@@ -108,11 +134,13 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
             });
             held.await.unwrap_or_else(|_| lost())
         }
-        Act::Add(field, value) => match proxy.result(&request, headers, bytes).await {
+        Act::Instead(body) => {
+            let bytes = body.to_string().into();
+            proxy.forward(&Request { body, ..request }, headers, bytes).await
+        }
+        Act::Change(change) => match proxy.result(&request, headers, bytes).await {
             Some(mut result) => {
-                if let Some(fields) = result.as_object_mut() {
-                    fields.insert(field.to_owned(), value);
-                }
+                change(&mut result);
                 json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response()
             }
             None => lost(),

@@ -8,12 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alloy::providers::ext::AnvilApi;
+use alloy::providers::{Provider, ext::AnvilApi};
+use relay::ChainRelay;
 use serde_json::json;
-use shared::model::TransactionStatus;
+use shared::{chain::node::Node, model::TransactionStatus};
 
 use crate::{
-    proxy::{self, Act},
+    proxy::{self, Act, Request, Vice, Wayward},
     support::{
         Error, assert_done_once, nonces, queue, relay, relay_behind, renaming, run, run_for, spawn, stage, transaction,
         until, until_sent,
@@ -24,24 +25,26 @@ use crate::{
 const SOON: Duration = Duration::from_secs(12);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn node_that_swallows_or_hangs_holds_nothing_up() -> Result<(), Error> {
+async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-bad-node", 1).await?;
+    let node = workshop.node().await?;
     let mut expected = Vec::new();
-    for hangs in [false, true] {
-        let relay = relay_behind(&workshop, move |request| match &*request.operation {
-            _ if hangs => Act::Hold(Duration::from_secs(10)),
-            "eth_sendRawTransaction" => Act::Say(json!(format!("0x{}", "11".repeat(32)))),
-            _ => Act::Forward,
-        })
-        .await?;
-        expected.push(format!("ar://{hangs}"));
-        queue(&workshop, &artists[0], vec![renaming(collection, &format!("ar://{hangs}"))]).await?;
+    // A node that stands still is left out later than that.
+    for vice in Vice::ALL.into_iter().filter(|vice| *vice != Vice::StandsStill) {
+        let first = Wayward::default();
+        first.see(node.get_block_number().await?);
+        first.turn(Some(vice));
+        let wayward = first.clone();
+        let relay = relay_behind(&workshop, move |request| wayward.act(request)).await?;
+        let uri = format!("ar://{vice:?}");
+        queue(&workshop, &artists[0], vec![renaming(collection, &uri)]).await?;
+        expected.push(uri);
         let start = Instant::now();
 
         let report = run_for(&relay, SOON).await?;
 
-        assert_eq!((report.ended, report.bumped), (1, 0), "hangs: {hangs}, {:?}", start.elapsed());
-        assert!(start.elapsed() < SOON, "hangs: {hangs}");
+        assert_eq!((report.ended, report.bumped), (1, 0), "{vice:?}, {:?}", start.elapsed());
+        assert!(start.elapsed() < SOON && first.is_bad() && first.disturbed() > 0, "{vice:?}");
     }
     assert_done_once(&workshop, collection, &expected).await
 }
@@ -51,12 +54,14 @@ async fn forged_receipt_decides_nothing() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-forged", 1).await?;
     let (lies, lied) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
     let (is_lying, counter) = (Arc::clone(&lies), Arc::clone(&lied));
-    let relay = relay_behind(&workshop, move |request| {
-        if request.operation == "eth_getTransactionReceipt" && is_lying.load(Relaxed) {
+    let relay = relay_behind(&workshop, move |request| match &*request.operation {
+        "eth_getTransactionReceipt" if is_lying.load(Relaxed) => {
             counter.fetch_add(1, Relaxed);
-            return Act::Add("status", json!("0x0"));
+            Act::add("status", json!("0x0"))
         }
-        Act::Forward
+        // No two nodes have the block that would prove the truth.
+        "eth_getBlockByNumber" if is_lying.load(Relaxed) => Act::add("transactions", json!([])),
+        _ => Act::Forward,
     })
     .await?;
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://true")]).await?[0];
@@ -75,6 +80,36 @@ async fn forged_receipt_decides_nothing() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn receipt_forged_while_the_other_node_fails_for_a_moment_decides_nothing() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-hiccup", 1).await?;
+    let (mut nodes, failures) = (Vec::new(), Arc::new(AtomicUsize::new(0)));
+    let failed = Arc::clone(&failures);
+    let forges = |request: &Request| match &*request.operation {
+        "eth_getTransactionReceipt" => Act::add("status", json!("0x0")),
+        _ => Act::Forward,
+    };
+    // Every other receipt.
+    let hiccups = move |request: &Request| match &*request.operation {
+        "eth_getTransactionReceipt" if failed.fetch_add(1, Relaxed).is_multiple_of(2) => {
+            Act::Answer(500, "internal server error".to_owned())
+        }
+        _ => Act::Forward,
+    };
+    nodes.push(proxy::start(&workshop.rpc_url, forges).await?);
+    nodes.push(proxy::start(&workshop.rpc_url, hiccups).await?);
+    let urls = json!({ workshop.chain.id.to_string(): nodes }).to_string().parse()?;
+    let node = Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(5))?;
+    let relay = ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? };
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://hiccup")]).await?[0];
+
+    assert_eq!(run_for(&relay, SOON).await?.ended, 1);
+
+    assert!(failures.load(Relaxed) > 0);
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://hiccup".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn receipt_counts_only_once_its_block_is_sealed() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-unsealed", 1).await?;
     let (early, told) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
@@ -83,7 +118,7 @@ async fn receipt_counts_only_once_its_block_is_sealed() -> Result<(), Error> {
     let url = proxy::start(&workshop.rpc_url, move |request| {
         if request.operation == "eth_getTransactionReceipt" && is_early.load(Relaxed) {
             counter.fetch_add(1, Relaxed);
-            return Act::Add("blockHash", json!(format!("0x{}", "22".repeat(32))));
+            return Act::add("blockHash", json!(format!("0x{}", "22".repeat(32))));
         }
         Act::Forward
     })

@@ -2,12 +2,27 @@
 
 use std::time::Duration;
 
+use alloy::{
+    primitives::{Bytes, U256},
+    providers::ext::AnvilApi,
+    sol_types::{SolCall, SolValue},
+};
+use aws_sdk_dynamodb::types::AttributeValue;
+use local::contracts::DEPLOYER;
 use shared::{
+    chain::{contracts::native::Creator1155, node::MULTICALL},
     clock,
-    store::artist::{Admission, Admitted, DAY, Pool, PoolLimit, Transaction},
+    model::{Call, TransactionStatus},
+    store::artist::{Admission, AdmissionRefusal, Admitted, DAY, NewTransaction, Pool, PoolLimit, Transaction},
 };
 
-use crate::support::{Error, RESERVE, renaming, stage, unsent_failure};
+use crate::{
+    proxy::{self, Act},
+    support::{
+        Error, RESERVE, act_as, lanes_receipts, queue, relay, renaming, run, stage, token_creation, transaction,
+        unsent_failure,
+    },
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clocks_on_both_sides_of_midnight_lock_no_artist_out() -> Result<(), Error> {
@@ -17,16 +32,10 @@ async fn clocks_on_both_sides_of_midnight_lock_no_artist_out() -> Result<(), Err
     let tomorrow = today + Duration::from_secs(DAY);
     let admit = async |account, now: Duration| -> Result<Transaction, Error> {
         let admission = Admission {
-            artist: artist.artist_id,
-            key: None,
-            outlay: None,
-            chain,
-            wallet: artist.embedded_wallet,
             account,
-            transactions: vec![renaming(collection, "ar://midnight")],
-            replay: None,
             artist_limit: 10 * RESERVE,
-            pool: PoolLimit { pool: Pool::Established, wei: 1_000 * RESERVE },
+            pool: PoolLimit { pool: Pool::Established, wei: 1_000 * RESERVE, assured: 0 },
+            ..workshop.admission(&artist, vec![renaming(collection, "ar://midnight")]).await?
         };
         match store.admit(&admission, now).await? {
             Admitted::Queued(queued) => Ok(queued.into_iter().next().ok_or("nothing queued")?),
@@ -47,5 +56,90 @@ async fn clocks_on_both_sides_of_midnight_lock_no_artist_out() -> Result<(), Err
 
     let account = store.account(artist.artist_id, chain).await?.ok_or("no account")?;
     assert_eq!((account.waiting, account.spent), (0, 0));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn assured_writes_are_admitted_although_the_pool_is_used_up() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-assured", 1).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let now = clock::now()?;
+    // Each of a pool's eight counters takes one write.
+    let mut outcomes = Vec::new();
+    for number in 0..12 {
+        let admission = Admission {
+            artist_limit: 100 * RESERVE,
+            pool: PoolLimit { pool: Pool::Regulars, wei: 8 * RESERVE, assured: 10 * RESERVE },
+            ..workshop.admission(&artist, vec![renaming(collection, &format!("ar://{number}"))]).await?
+        };
+        outcomes.push(matches!(store.admit(&admission, now).await?, Admitted::Queued(_)));
+    }
+    assert_eq!(outcomes, [[true; 10].as_slice(), &[false; 2]].concat());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Result<(), Error> {
+    const ATTACKERS: usize = 20;
+    /// Wei: some attempts.
+    const LIMIT: u64 = 2 * RESERVE;
+    let (workshop, artists, _) = stage("relay-attackers", ATTACKERS).await?;
+    let (node, store, chain) = (workshop.node().await?, workshop.transactions(), workshop.chain.id);
+    // Each collection is asked on its own, and each batch finds that another token came first.
+    node.anvil_set_code(MULTICALL, Bytes::new()).await?;
+    let url = proxy::start(&workshop.rpc_url, |request| {
+        let asked = alloy::hex::encode_prefixed(Creator1155::nextTokenIdCall::SELECTOR);
+        let overtaken = alloy::hex::encode_prefixed(U256::from(2).abi_encode());
+        if request.body["params"][0]["input"] == asked { Act::Say(overtaken.into()) } else { Act::Forward }
+    })
+    .await?;
+    let mut ids = Vec::new();
+    for artist in &artists {
+        let collection = workshop.collection(&[*artist]).await?;
+        let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
+        act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
+        let attack = token_creation(artist, collection, "ar://overtaken")?;
+        ids.extend(queue(&workshop, artist, vec![NewTransaction { reserve: LIMIT, ..attack }]).await?);
+    }
+
+    let report = run(&relay(&workshop, &url)?).await?;
+
+    assert_eq!(report.ended, ATTACKERS);
+    let mut charged = 0;
+    for (artist, id) in artists.iter().zip(ids) {
+        let row = transaction(&workshop, artist, id).await?;
+        assert_eq!(row.status, TransactionStatus::Failed, "{row:?}");
+        let reason = row.reason.as_deref().unwrap_or_default();
+        assert!(reason.starts_with("Its attempts cost what was reserved"), "{reason}");
+        // The last attempt is what shows that the limit is reached.
+        assert!(row.attempts_wei <= LIMIT && row.charge.wei > LIMIT && row.charge.wei < 2 * LIMIT, "{row:?}");
+        charged += u128::from(row.charge.wei);
+        let account = store.account(artist.artist_id, chain).await?.ok_or("no account")?;
+        assert_eq!((account.spent, account.waiting), (row.charge.wei, 0));
+        let admission = Admission {
+            artist_limit: LIMIT,
+            pool: PoolLimit { pool: Pool::Newcomers, wei: 1_000 * RESERVE, assured: 0 },
+            ..workshop.admission(artist, vec![renaming(DEPLOYER, "ar://more")]).await?
+        };
+        let more = store.admit(&admission, clock::now()?).await?;
+        assert!(matches!(more, Admitted::Refused(AdmissionRefusal::ArtistSpent)), "{more:?}");
+    }
+    let receipts = lanes_receipts(&workshop, &node).await?;
+    let spent = receipts.iter().map(|receipt| u128::from(receipt.gas_used) * receipt.effective_gas_price);
+    assert_eq!(charged, spent.sum::<u128>());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn artist_whose_row_cannot_be_read_is_no_artist_without_an_account() -> Result<(), Error> {
+    let (workshop, artists, _) = stage("relay-unreadable", 1).await?;
+    let (store, artist, chain) = (workshop.transactions(), artists[0].artist_id, workshop.chain.id);
+    assert!(store.caller(artist, chain, None).await?.is_some());
+    let key = |text: String| AttributeValue::S(text);
+    let broken = aws_sdk_dynamodb::Client::new(&workshop.dynamodb).update_item().table_name("ArtistTable");
+    let broken = broken.key("pk", key(format!("ARTIST#{artist}"))).key("sk", key("PROFILE".to_owned()));
+    broken.update_expression("REMOVE created_at").send().await?;
+
+    assert!(store.caller(artist, chain, None).await.is_err());
     Ok(())
 }

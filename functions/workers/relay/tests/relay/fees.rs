@@ -1,12 +1,24 @@
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
-use alloy::providers::{Provider, RootProvider, ext::AnvilApi};
+use alloy::{
+    primitives::{Address, U256},
+    providers::{Provider, RootProvider, ext::AnvilApi},
+};
 use serde_json::json;
 use shared::{model::TransactionStatus, store::artist::Slot};
 
 use crate::{
     proxy::{self, Act},
-    support::{Error, queue, relay, renaming, run, run_for, spawn, stage, transaction, until, until_sent},
+    support::{
+        Error, answer_always, assert_done_once, queue, relay, renaming, run, run_for, spawn, stage, transaction, until,
+        until_sent,
+    },
 };
 
 /// The base fee of a block now, and of the next one.
@@ -83,11 +95,17 @@ async fn batch_that_a_pool_keeps_to_itself_is_replaced_after_some_blocks() -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn l1_fee_is_shared_among_a_batchs_transactions() -> Result<(), Error> {
+async fn fees_beside_the_gas_are_shared_among_a_batchs_transactions() -> Result<(), Error> {
     const FEE: u64 = 40_000_000_000_000;
+    const OPERATOR_FEE: u64 = 3_000_000_000_000;
     let (workshop, artists, collection) = stage("relay-data", 2).await?;
     let url = proxy::start(&workshop.rpc_url, |request| match request.operation.as_str() {
-        "eth_getTransactionReceipt" => Act::Add("l1Fee", json!(format!("{FEE:#x}"))),
+        "eth_getTransactionReceipt" => Act::Change(Box::new(|receipt| {
+            if receipt.is_object() {
+                receipt["l1Fee"] = json!(format!("{FEE:#x}"));
+                receipt["operatorFeeConstant"] = json!(format!("{OPERATOR_FEE:#x}"));
+            }
+        })),
         _ => Act::Forward,
     })
     .await?;
@@ -111,10 +129,70 @@ async fn l1_fee_is_shared_among_a_batchs_transactions() -> Result<(), Error> {
     let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
     let hash = workshop.transactions().batch(&slot).await?.and_then(|batch| batch.mined).ok_or("not mined")?.hash;
     let receipt = workshop.node().await?.get_transaction_receipt(hash).await?.ok_or("no receipt")?;
-    let cost = u64::try_from(u128::from(receipt.gas_used) * receipt.effective_gas_price)? + FEE;
-    // Rounded up for each.
-    let excess = spent.iter().sum::<u64>().checked_sub(cost).ok_or("less than it cost")?;
-    assert!(excess < 2 * u64::try_from(receipt.effective_gas_price)? + 4, "{excess}");
+    let cost = u64::try_from(u128::from(receipt.gas_used) * receipt.effective_gas_price)? + FEE + OPERATOR_FEE;
+    assert_eq!(spent.iter().sum::<u64>(), cost);
     assert!(spent[1] - spent[0] > FEE / 4, "{spent:?}");
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
+    const ORACLE: Address = Address::repeat_byte(0x0f);
+    const BALANCE: u64 = 1_000_000_000_000_000_000;
+    let (workshop, artists, collection) = stage("relay-data-fee", 1).await?;
+    let node = workshop.node().await?;
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::from(BALANCE)).await?;
+    }
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.chain.spending.l1_fee_oracle = Some(ORACLE);
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://data")]).await?[0];
+
+    answer_always(&node, ORACLE, BALANCE).await?;
+    assert_eq!(run_for(&relay, Duration::from_secs(3)).await?.signatures, 0);
+
+    answer_always(&node, ORACLE, BALANCE / 2).await?;
+    assert_eq!(run(&relay).await?.ended, 1);
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_batch_that_blocks_pass_over_is_sent_in_halves() -> Result<(), Error> {
+    const COUNT: usize = 4;
+    let (workshop, artists, collection) = stage("relay-throttled", COUNT).await?;
+    let node = workshop.node().await?;
+    let mut expected = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        expected.push(format!("ar://before/{index}"));
+        queue(&workshop, artist, vec![renaming(collection, &expected[index])]).await?;
+    }
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    node.anvil_set_auto_mine(false).await?;
+    let largest = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&largest);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let bytes = request.body["params"][0].as_str().unwrap_or_default().len() / 2;
+        let is_sent = request.operation == "eth_sendRawTransaction";
+        let before = if is_sent { seen.fetch_max(bytes, Relaxed) } else { 0 };
+        // Half of the first batch is small enough.
+        if is_sent && bytes * 4 > before.max(bytes) * 3 { request.swallow() } else { Act::Forward }
+    })
+    .await?;
+    for (index, artist) in artists.iter().enumerate() {
+        expected.push(format!("ar://{index}"));
+        queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?;
+    }
+    let (mut running, blocks) = (spawn(relay(&workshop, &url)?), node.clone());
+    let blocks = tokio::spawn(async move {
+        while blocks.anvil_mine(Some(2), None).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
+
+    let report = running.done().await?;
+
+    blocks.abort();
+    assert_eq!((report.ended, report.bumped), (COUNT, 2));
+    assert_done_once(&workshop, collection, &expected).await
 }

@@ -4,6 +4,7 @@ use alloy::primitives::{Address, U256};
 use shared::{
     chain::contracts::native::Creator1155,
     model::{Call, TransactionStatus},
+    store::artist::{ArtistTable, MadeCollections, PayoutAddress},
 };
 
 use crate::support::{
@@ -31,6 +32,9 @@ fn attack(hostile: Address, kind: usize) -> Call {
 async fn hostile_contract_charges_only_its_callers() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-hostile", 2 * ATTACKS.len()).await?;
     let hostile = workshop.deploy("HostileCollection").await?;
+    // As if the factory had made it: the relay calls no other collection.
+    let made = MadeCollections::new(ArtistTable::new(&workshop.dynamodb, "ArtistTable"));
+    made.add(workshop.chain.id, [hostile.into()].into()).await?;
     for artist in &artists {
         queue(&workshop, artist, vec![renaming(collection, "ar://before")]).await?;
     }
@@ -74,7 +78,9 @@ async fn hostile_contract_charges_only_its_callers() -> Result<(), Error> {
 #[tokio::test(flavor = "multi_thread")]
 async fn account_that_overdraws_fails_alone() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-overdraft", 2).await?;
-    let gift = Call::payment(Address::repeat_byte(5), U256::from(1_000_000));
+    let payee = Address::repeat_byte(5);
+    workshop.payouts().add(artists[0].artist_id, &PayoutAddress { address: payee.into(), added_at: 0 }).await?;
+    let gift = Call::payment(payee, U256::from(1_000_000));
     let overdraft = queue(&workshop, &artists[0], vec![calls(vec![gift], RENAMING_GAS)]).await?[0];
     queue(&workshop, &artists[1], vec![renaming(collection, "ar://paid")]).await?;
 

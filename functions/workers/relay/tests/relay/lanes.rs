@@ -12,6 +12,7 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
+use relay::ChainRelay;
 use serde_json::json;
 use shared::{
     chain::{
@@ -89,6 +90,33 @@ async fn emptied_lane_keeps_its_fees_and_goes_on_after_a_refill() -> Result<(), 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rich_lane_pays_one_that_can_not_pay_for_its_open_batch() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-lent", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://lent")]).await?[0];
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.affinity = Duration::from_secs(2);
+    let mut running = spawn(relay);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let (hash, poor) = (sent.hashes[0], sent.batch.ok_or("no batch")?.lane.into());
+
+    node.anvil_set_balance(poor, U256::ZERO).await?;
+    node.anvil_drop_transaction(hash).await?;
+    node.anvil_set_interval_mining(1).await?;
+
+    running.done().await?;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.hashes), (TransactionStatus::Mined, vec![hash]));
+    for (lane, _) in workshop.lanes() {
+        let (stored, mined) = nonces(&workshop, *lane).await?;
+        assert_eq!((stored, mined), (1, 1), "one batch, one payment");
+        assert!(node.get_balance(*lane).await? > U256::ZERO);
+    }
+    assert_done_once(&workshop, collection, &["ar://lent".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn lane_whose_key_fails_leaves_the_queue_to_the_others() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-key", 1).await?;
     let (broken, key) = workshop.lanes()[0].clone();
@@ -123,6 +151,58 @@ async fn nonce_used_by_another_program_requeues_its_batch() -> Result<(), Error>
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn batch_waits_while_no_node_can_show_who_used_its_nonce() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-unproven", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let (forgets, can_show) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
+    let (oldest, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut urls = Vec::new();
+    for _ in 0..2 {
+        let (forgets, can_show) = (Arc::clone(&forgets), Arc::clone(&can_show));
+        let (oldest, asked) = (Arc::clone(&oldest), Arc::clone(&asked));
+        let prunes = move |request: &proxy::Request| match &*request.operation {
+            "eth_sendRawTransaction" if forgets.load(Relaxed) => request.swallow(),
+            "eth_getTransactionCount" if !can_show.load(Relaxed) && is_before(request, oldest.load(Relaxed)) => {
+                asked.fetch_add(1, Relaxed);
+                Act::Refuse("missing trie node")
+            }
+            _ => Act::Forward,
+        };
+        urls.push(proxy::start(&workshop.rpc_url, prunes).await?);
+    }
+    let urls: NodeUrls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
+    let alone = relay(&workshop, &workshop.rpc_url)?;
+    let pruned = Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(5))?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
+    let mut running = spawn(ChainRelay { node: pruned, proof_patience: Duration::from_secs(1), ..alone });
+    let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    act_as(&workshop, batch.lane.into(), Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let is_used = async || Ok(node.get_transaction_count(batch.lane.into()).await? > batch.nonce);
+    until("used", is_used).await?;
+    oldest.store(usize::try_from(node.get_block_number().await?)? + 50, Relaxed);
+    node.anvil_mine(Some(100), None).await?;
+    forgets.store(false, Relaxed);
+
+    // Some fifteen times in each search.
+    until("asked", async || Ok(asked.load(Relaxed) >= 40)).await?;
+
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    let waiting = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
+    assert_eq!(waiting.status, BatchStatus::Open);
+    can_show.store(true, Relaxed);
+    running.done().await?;
+    let displaced = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
+    assert_eq!(displaced.status, BatchStatus::Displaced);
+    assert_done_once(&workshop, collection, &["ar://moved".to_owned()]).await
+}
+
+/// Whether a request is about the state of a block before this one.
+fn is_before(request: &proxy::Request, block: usize) -> bool {
+    let number = request.body["params"][1].as_str().and_then(|number| number.strip_prefix("0x"));
+    number.and_then(|number| usize::from_str_radix(number, 16).ok()).is_some_and(|number| number < block)
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<(), Error> {
     /// Between two of the ages that are looked at first, 63 and 127.
     const AGE: u64 = 100;
@@ -138,10 +218,9 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
         }
     };
     node.anvil_mine(Some(AGE), None).await?;
+    let oldest = usize::try_from(used)? - 20;
     let url = proxy::start(&workshop.rpc_url, move |request| {
-        let block = request.body["params"][1].as_str().and_then(|block| block.strip_prefix("0x"));
-        let block = block.and_then(|block| u64::from_str_radix(block, 16).ok());
-        let is_old = request.operation == "eth_getTransactionCount" && block.is_some_and(|block| block + 20 < used);
+        let is_old = request.operation == "eth_getTransactionCount" && is_before(request, oldest);
         if is_old { Act::Refuse("missing trie node") } else { Act::Forward }
     })
     .await?;

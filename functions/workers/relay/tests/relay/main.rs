@@ -3,6 +3,7 @@
 mod bad_nodes;
 mod batches;
 mod budgets;
+mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod fees;

@@ -2,14 +2,19 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 
-use alloy::{primitives::Address, sol_types::SolCall};
-use shared::{chain::contracts::native::Creator1155, model::TransactionStatus};
+use alloy::{primitives::Address, providers::ext::AnvilApi};
+use futures::future::try_join_all;
+use shared::{
+    clock,
+    model::TransactionStatus,
+    store::artist::{Admission, Admitted, Pool, PoolLimit},
+};
 
 use crate::{
     proxy::{self, Act},
@@ -35,6 +40,39 @@ async fn held_transactions_hide_no_other() -> Result<(), Error> {
     until("mined", is_mined).await?;
     let first = transaction(&workshop, &artists[0], held[0]).await?;
     assert_eq!(first.status, TransactionStatus::Queued, "it was served before the held ones ended");
+    running.kill().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn artist_behind_four_thousand_held_transactions_is_served() -> Result<(), Error> {
+    const BLOCK: Duration = Duration::from_secs(2);
+    let (workshop, artists, collection) = stage("relay-crowd", 41).await?;
+    let ((artist, crowd), store) = (artists.split_last().ok_or("nobody")?, workshop.transactions());
+    // The crowd came first: its turns are over.
+    let before = clock::now()? - Duration::from_secs(600);
+    let crowd = crowd.iter().map(async |member| {
+        for _ in 0..5 {
+            // Nodes are asked for a while whether the collection is really not there.
+            let held = token_creation(member, Address::repeat_byte(0x55), "ar://held")?;
+            let admission = Admission {
+                pool: PoolLimit { pool: Pool::Newcomers, wei: u64::MAX, assured: 0 },
+                ..workshop.admission(member, vec![held; 20]).await?
+            };
+            let admitted = store.admit(&admission, before).await?;
+            assert!(matches!(admitted, Admitted::Queued(_)), "{admitted:?}");
+        }
+        Ok::<_, Error>(())
+    });
+    try_join_all(crowd).await?;
+    workshop.node().await?.anvil_set_interval_mining(BLOCK.as_secs()).await?;
+    let id = queue(&workshop, artist, vec![renaming(collection, "ar://behind")]).await?[0];
+    let (running, start) = (spawn(relay(&workshop, &workshop.rpc_url)?), Instant::now());
+
+    let is_mined = async || Ok(transaction(&workshop, artist, id).await?.status == TransactionStatus::Mined);
+    until("mined", is_mined).await?;
+
+    println!("behind 4,000 held transactions: mined after {:.1?}, with a block every {BLOCK:?}", start.elapsed());
+    assert_eq!(store.queued(workshop.chain.id, 5_000).await?.len(), 4_000);
     running.kill().await
 }
 
@@ -92,35 +130,5 @@ async fn outcomes_are_told_before_reasons_are_found() -> Result<(), Error> {
     let row = transaction(&workshop, &artists[0], refused).await?;
     let reason = row.reason.unwrap_or_default();
     assert!(row.status == TransactionStatus::Reverted && reason.contains("lacks the permission"), "{reason}");
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn next_tokens_of_many_collections_are_read_side_by_side() -> Result<(), Error> {
-    const COUNT: usize = 8;
-    const DELAY: Duration = Duration::from_millis(400);
-    let (workshop, artists, _) = stage("relay-side-by-side", COUNT).await?;
-    let question = format!("0x{}", alloy::hex::encode(Creator1155::nextTokenIdCall::SELECTOR));
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let times = Arc::clone(&asked);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        if request.operation == "eth_call" && request.body["params"][0].to_string().contains(&question) {
-            times.lock().unwrap().push(Instant::now());
-            return Act::Hold(DELAY);
-        }
-        Act::Forward
-    })
-    .await?;
-    for (index, artist) in artists.iter().enumerate() {
-        let collection = workshop.collection(&[*artist]).await?;
-        let moment = token_creation(artist, collection, &format!("ar://side/{index}"))?;
-        queue(&workshop, artist, vec![moment]).await?;
-    }
-
-    let report = run(&relay(&workshop, &url)?).await?;
-
-    assert_eq!(report.ended, COUNT);
-    let asked = asked.lock().unwrap();
-    assert!(asked[COUNT - 1] - asked[0] < DELAY, "one after the other: {:?}", asked[COUNT - 1] - asked[0]);
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::{
 
 use alloy::{
     primitives::{Address, B256, U256},
-    providers::{Provider, ext::AnvilApi},
+    providers::{Provider, RootProvider, ext::AnvilApi},
     rpc::types::TransactionRequest,
 };
 use local::{cloud::Endpoints, workshop::Workshop};
@@ -58,8 +58,12 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         policy: policy(),
         operator: workshop.operator,
         transactions: workshop.transactions(),
+        artists: workshop.artists(),
+        payouts: workshop.payouts(),
+        provenance: workshop.provenance(),
         holder: Uuid::new_v4().to_string(),
         affinity: Duration::from_secs(15),
+        proof_patience: Duration::from_secs(60),
         window: 4_000,
     })
 }
@@ -181,15 +185,20 @@ pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected
     Ok(())
 }
 
-/// Sends a transaction of an account without its key. Returns its hash; it may not be in a block yet.
+/// Sends a transaction of an account without its key, before everything else in its block. Returns its hash; it may not
+/// be in one yet.
 pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result<B256, Error> {
+    act_with_tip(workshop, account, call, 2_000_000_000).await
+}
+
+/// The same with a priority fee, in wei per gas.
+pub async fn act_with_tip(workshop: &Workshop, account: Address, call: Call, tip: u128) -> Result<B256, Error> {
     let node = workshop.node().await?;
     node.anvil_set_balance(account, U256::from(u64::MAX)).await?;
     node.anvil_impersonate_account(account).await?;
     let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
-    // Before everything else in its block.
-    let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
-    let sent = *node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?.tx_hash();
+    let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(tip);
+    let sent = *node.send_transaction(request.max_fee_per_gas(tip + 18_000_000_000)).await?.tx_hash();
     node.anvil_stop_impersonating_account(account).await?;
     Ok(sent)
 }
@@ -261,4 +270,13 @@ pub async fn epoch(workshop: &Workshop) -> Result<u64, Error> {
 pub async fn nonces(workshop: &Workshop, lane: Address) -> Result<(u64, u64), Error> {
     let state = workshop.transactions().lane(workshop.chain.id, lane.into()).await?.unwrap_or_default();
     Ok((state.next_nonce, workshop.node().await?.get_transaction_count(lane).await?))
+}
+
+/// Places a contract that answers everything with one number.
+pub async fn answer_always(node: &RootProvider, contract: Address, number: u64) -> Result<(), Error> {
+    // PUSH32 number, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, RETURN
+    let mut code = vec![0x7f];
+    code.extend(U256::from(number).to_be_bytes::<32>());
+    code.extend([0x60, 0, 0x52, 0x60, 32, 0x60, 0, 0xf3]);
+    Ok(node.anvil_set_code(contract, code.into()).await?)
 }

@@ -1,6 +1,6 @@
 //! Moments whose ids are known only when their transaction is signed.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use alloy::{
     primitives::{Address, B256, U256},
@@ -15,11 +15,12 @@ use shared::{
         SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
     },
     model::{Call, Plan, TransactionStatus},
-    store::artist::Artist,
+    store::artist::{Artist, NewTransaction},
 };
 
 use crate::support::{
-    Error, come_before, forgetful, queue, relay, run, spawn, stage, token_creation, transaction, until_sent,
+    Error, RESERVE, act_with_tip, come_before, forgetful, lanes_receipts, queue, relay, run, spawn, stage,
+    token_creation, transaction, until_sent,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,6 +73,7 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     let sent = until_sent(&workshop, &artist, id).await?;
     let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
     come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    node.anvil_mine(Some(1), None).await?;
     node.anvil_set_auto_mine(true).await?;
 
     running.done().await?;
@@ -86,6 +88,62 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     assert_eq!(u128::from(row.charge.wei), spent);
     let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!(u128::from(account.spent), spent);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_who_mints_in_each_block_makes_few_tries_fail() -> Result<(), Error> {
+    const TRIES: u32 = 5;
+    let (workshop, artists, collection) = stage("relay-minted-over", 2).await?;
+    let node = workshop.node().await?;
+    node.anvil_set_auto_mine(false).await?;
+    // It pays for all its tries.
+    let create = |artist: &Artist, uri: &str| -> Result<_, Error> {
+        Ok(NewTransaction { reserve: 100 * RESERVE, ..token_creation(artist, collection, uri)? })
+    };
+    let own = queue(&workshop, &artists[0], vec![create(&artists[0], "ar://own")?]).await?[0];
+    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let mut sent = until_sent(&workshop, &artists[0], own).await?;
+    let mint = Creator1155::setupNewTokenCall { newURI: "ar://foreign".to_owned(), maxSupply: U256::ONE };
+    let mut tips = (200_u128..).map(|tip| tip * 10_000_000);
+    let mut mint_in_a_block = async || -> Result<(), Error> {
+        // Lanes follow what is paid.
+        let tip = tips.next().ok_or("no more tips")?;
+        act_with_tip(&workshop, DEPLOYER, Call::new(collection, &mint), tip).await?;
+        node.anvil_mine(Some(1), None).await?;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        Ok(())
+    };
+    while sent.attempts < TRIES && !sent.status.is_final() {
+        mint_in_a_block().await?;
+        sent = transaction(&workshop, &artists[0], own).await?;
+    }
+    let other = queue(&workshop, &artists[1], vec![create(&artists[1], "ar://other")?]).await?[0];
+    for _ in 0..5 {
+        mint_in_a_block().await?;
+    }
+    assert_eq!(transaction(&workshop, &artists[1], other).await?.hashes.len(), 0, "the whole collection waits");
+    let failed: Vec<_> =
+        lanes_receipts(&workshop, &node).await?.into_iter().filter_map(|sent| sent.block_number).collect();
+    assert_eq!(failed.len(), TRIES as usize);
+    for (tries, blocks) in failed.windows(2).enumerate() {
+        assert!(blocks[1] - blocks[0] > 1 << tries, "{failed:?}");
+    }
+
+    node.anvil_mine(Some(1 << TRIES), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+    running.done().await?;
+
+    let (mut charged, mut spent) = (0, 0);
+    for (artist, id) in [(&artists[0], own), (&artists[1], other)] {
+        let row = transaction(&workshop, artist, id).await?;
+        assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
+        charged += u128::from(row.charge.wei);
+    }
+    for receipt in lanes_receipts(&workshop, &node).await? {
+        spent += u128::from(receipt.gas_used) * receipt.effective_gas_price;
+    }
+    assert_eq!(charged, spent);
     Ok(())
 }
 

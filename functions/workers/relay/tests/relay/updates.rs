@@ -16,6 +16,7 @@ use shared::{
     },
     model::{
         self, Amount, Call, Creation, MomentEdit, MomentUpdate, Plan, Sale, SaleEdit, SaleTerms, TransactionStatus,
+        WriteKind,
     },
     store::artist::{Artist, NewTransaction, Transaction},
 };
@@ -29,7 +30,14 @@ const PRICE: u64 = 20_000;
 
 fn update(collection: Address, edit: MomentEdit) -> NewTransaction {
     let plan = Plan::Moment(MomentUpdate { collection: collection.into(), token: U256::ONE.into(), edit });
-    NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: RESERVE, valid_until: None }
+    NewTransaction {
+        plan,
+        kind: WriteKind::Plain,
+        gas: GAS,
+        creation: Creation::Nothing,
+        reserve: RESERVE,
+        valid_until: None,
+    }
 }
 
 fn sale_update(collection: Address, edit: SaleEdit) -> NewTransaction {

@@ -17,7 +17,7 @@ use crate::{
         chain::payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
         engine::{
             structures::{
-                merged::{self, NewestFirst},
+                merged::{self, NewestFirst, Rest},
                 numbered_list::CountedPage,
             },
             table::{ArtistTable, ChainTable, PrimaryKey, StoreError, backoff, number, row},
@@ -79,7 +79,8 @@ impl NewestFirst for OneList<'_> {
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Payment>, StoreError> {
         let Self { reads, list, length, viewed } = self;
         let page = reads.page(*list, *length, *viewed, offset, limit).await?;
-        Ok(CountedPage { rows: reads.payments.of_artist(*list, &page.numbers).await?, total: page.total })
+        let end = page.total.saturating_sub(offset);
+        Ok(CountedPage { rows: reads.payments.of_artist(*list, &page.numbers).await?, total: page.total, end })
     }
 
     fn key(&self, payment: &Payment) -> Self::Key {
@@ -149,7 +150,7 @@ impl NotificationReads {
         let list =
             |list: &NotificationList| Some(OneList { reads: self, list: *list, length: *lengths.get(list)?, viewed });
         let page = merged::newest(&Vec::from_iter(lists.iter().filter_map(list)), offset, limit).await?;
-        Ok(PaymentPage { total: page.total(), payments: page.rows })
+        Ok(PaymentPage { total: page.total(), payments: page.rows, rest: Rest::default() })
     }
 
     /// Marks everything in up to 100 lists; returns how many were unviewed. Three reads each and a transaction.

@@ -1,5 +1,6 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -50,6 +51,13 @@ struct OwnedWallet {
 }
 
 #[derive(Deserialize)]
+struct NamedOwner {
+    address: Address,
+    artist_id: ArtistId,
+    username: String,
+}
+
+#[derive(Deserialize)]
 struct WalletName {
     address: Address,
     username: String,
@@ -68,10 +76,28 @@ impl Artists {
         Ok(owned.is_some_and(|owned| owned.artist_id == artist && owned.wallet.r#type != WalletType::Smart))
     }
 
+    /// Returns which of these wallets the artist [owns](Self::owns). One read each.
+    pub async fn owned_of(
+        &self,
+        artist: ArtistId,
+        wallets: impl IntoIterator<Item = Address>,
+    ) -> Result<BTreeSet<Address>, StoreError> {
+        let owned = wallets
+            .into_iter()
+            .map(async |wallet| Ok::<_, StoreError>(self.owns(artist, wallet).await?.then_some(wallet)));
+        Ok(try_join_all(owned).await?.into_iter().flatten().collect())
+    }
+
     /// Returns usernames by wallet (may be empty); wallets without an owner are left out. One read per 100.
     pub async fn usernames(&self, wallets: &[Address]) -> Result<HashMap<Address, String>, StoreError> {
         let rows: Vec<WalletName> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
         Ok(rows.into_iter().map(|row| (row.address, row.username)).collect())
+    }
+
+    /// Returns owners and their usernames (may be empty) by wallet; wallets without an owner are left out. One read per 100.
+    pub async fn named_owners(&self, wallets: &[Address]) -> Result<HashMap<Address, (ArtistId, String)>, StoreError> {
+        let rows: Vec<NamedOwner> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+        Ok(rows.into_iter().map(|row| (row.address, (row.artist_id, row.username))).collect())
     }
 
     pub(super) async fn owner(&self, wallet: Address) -> Result<Option<ArtistId>, StoreError> {

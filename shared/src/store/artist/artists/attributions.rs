@@ -1,37 +1,138 @@
 //! To whom collections and moments are attributed that one account made in another's name. Decided once, with the
-//! wallets of that moment, and kept: an index that is made anew attributes them alike.
+//! wallets and acceptances of that moment, and kept, so that an index that is made anew attributes them alike; only who
+//! was named changes it, by accepting a collection.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::artist::Artists;
+use super::{artist::Artists, outbox::Outbox};
 use crate::{
-    model::{Address, EventId},
-    store::{artist::rows, engine::table::StoreError},
+    model::{AcceptanceEvent, Address, ArtistChange, ArtistId, Collection, Event, EventData, EventId},
+    store::{
+        artist::{rows, service_events::ServiceEvents},
+        engine::table::StoreError,
+    },
 };
+
+/// Most senders whose collections an artist accepts in advance.
+pub const MAX_ACCEPTED_SENDERS: usize = 100;
 
 #[derive(Serialize, Deserialize)]
 struct Attribution {
     creator: Address,
+    /// Who was named, if it is somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    named: Option<Address>,
+    /// Who made it, once it was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    maker: Option<Address>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AcceptedSender {
+    artist_id: ArtistId,
+    sender: Address,
+}
+
+/// Why an acceptance is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptanceRefusal {
+    /// It wasn't made in the name of one of the wallets.
+    NotNamed,
+    /// There are too many.
+    TooMany,
 }
 
 impl Artists {
     /// Returns the creator of what event `creation` made: the account that was named, unless it is an artist's and the
-    /// sender isn't the same artist's; then the sender. At most three reads and one write.
+    /// sender is neither the same artist's nor accepted; then the sender. At most four reads and one write.
     pub async fn attribute(&self, creation: EventId, named: Address, sender: Address) -> Result<Address, StoreError> {
         if named == sender {
             return Ok(named);
         }
         let key = rows::attribution(creation);
-        if let Some(Attribution { creator }) = self.0.get(&key).await? {
+        if let Some(Attribution { creator, .. }) = self.0.get(&key).await? {
             return Ok(creator);
         }
         let owners = self.owners(&[named, sender]).await?;
-        let is_foreign = owners.get(&named).is_some_and(|artist| owners.get(&sender) != Some(artist));
-        let decided = Attribution { creator: if is_foreign { sender } else { named } };
+        let foreign = owners.get(&named).copied().filter(|artist| owners.get(&sender) != Some(artist));
+        let is_refused = match foreign {
+            Some(artist) => self.0.get::<AcceptedSender>(&rows::accepted_sender(artist, sender)).await?.is_none(),
+            None => false,
+        };
+        let decided = match is_refused {
+            true => Attribution { creator: sender, named: Some(named), maker: None },
+            false => Attribution { creator: named, named: None, maker: None },
+        };
         if self.0.write_together(vec![self.0.insertion(&key, &decided)?]).await? {
             return Ok(decided.creator);
         }
         let earlier: Option<Attribution> = self.0.get(&key).await?;
         Ok(earlier.unwrap_or(decided).creator)
+    }
+
+    /// Who made a collection that was accepted since, and to whom it is attributed now. One read.
+    pub async fn accepted(&self, collection: EventId) -> Result<Option<(Address, Address)>, StoreError> {
+        let attribution: Option<Attribution> = self.0.get(&rows::attribution(collection)).await?;
+        Ok(attribution.and_then(|kept| Some((kept.maker?, kept.creator))))
+    }
+
+    /// Attributes a collection to the wallet in whose name it was made, and tells the index and everybody at `now` (Unix
+    /// seconds). May be repeated. Two reads and a transaction.
+    pub async fn accept_collection(
+        &self,
+        artist: ArtistId,
+        wallets: &[Address],
+        collection: &Collection,
+        now: u64,
+    ) -> Result<Option<AcceptanceRefusal>, StoreError> {
+        let key = rows::attribution(collection.id);
+        let kept: Option<Attribution> = self.0.get(&key).await?;
+        let named = kept.as_ref().and_then(|kept| kept.named).filter(|named| wallets.contains(named));
+        let Some((kept, named)) = kept.zip(named) else { return Ok(Some(AcceptanceRefusal::NotNamed)) };
+        let maker = kept.maker.unwrap_or(kept.creator);
+        let accepted = Attribution { creator: named, named: Some(named), maker: Some(maker) };
+        let (chain, address) = (collection.chain_id, collection.address);
+        let message = ArtistChange::CollectionAccepted { chain, collection: address };
+        let writes = vec![self.0.replacement(&key, &accepted)?, Outbox::new(self.0.clone()).posting(artist, message)?];
+        let data = AcceptanceEvent { chain_id: chain, collection: address, sender: maker, account: named };
+        let id = collection.id.of_its("acceptance");
+        let event = Event { id, time: now, is_reverted: false, data: EventData::CollectionAccepted(data) };
+        // It is told once.
+        let events = if kept.maker.is_none() { vec![event] } else { Vec::new() };
+        ServiceEvents::new(self.0.clone()).write_with_events(writes, &events, now).await?;
+        Ok(None)
+    }
+
+    /// Those of these artists and senders where the artist accepted the sender. One read per 100.
+    pub async fn accepting(
+        &self,
+        pairs: &BTreeSet<(ArtistId, Address)>,
+    ) -> Result<BTreeSet<(ArtistId, Address)>, StoreError> {
+        let keys = pairs.iter().map(|(artist, sender)| rows::accepted_sender(*artist, *sender));
+        let accepted: Vec<AcceptedSender> = self.0.get_many(keys).await?;
+        Ok(accepted.into_iter().map(|row| (row.artist_id, row.sender)).collect())
+    }
+
+    /// Accepts what a sender makes in the artist's name from now on, and its making the artist an admin. A Query and a
+    /// transaction.
+    pub async fn accept_sender(
+        &self,
+        artist: ArtistId,
+        sender: Address,
+    ) -> Result<Option<AcceptanceRefusal>, StoreError> {
+        let known: Vec<AcceptedSender> = self.0.partition(rows::accepted_senders(artist)).await?;
+        if known.iter().any(|known| known.sender == sender) {
+            return Ok(None);
+        }
+        if known.len() >= MAX_ACCEPTED_SENDERS {
+            return Ok(Some(AcceptanceRefusal::TooMany));
+        }
+        let row = AcceptedSender { artist_id: artist, sender };
+        let put = self.0.replacement(&rows::accepted_sender(artist, sender), &row)?;
+        let message = Outbox::new(self.0.clone()).posting(artist, ArtistChange::SenderAccepted)?;
+        self.0.write_together(vec![put, message]).await?;
+        Ok(None)
     }
 }

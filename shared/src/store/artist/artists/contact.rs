@@ -3,9 +3,12 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::artist::{Artist, Artists};
+use super::{
+    artist::{Artist, Artists},
+    outbox::Outbox,
+};
 use crate::{
-    model::{ArtistId, Email, Wallet, WalletType},
+    model::{ArtistChange, ArtistId, Email, Wallet, WalletType},
     store::{
         artist::rows,
         engine::table::{StoreError, number, row, text, updating},
@@ -93,7 +96,7 @@ impl Artists {
         }))
     }
 
-    /// Creates an artist; `false` if the address already has one.
+    /// Creates an artist, in place of an account that is kept for the address; `false` if the address already has one.
     pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
         let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let rows = vec![
@@ -101,6 +104,9 @@ impl Artists {
             self.first_profile(artist, vec![wallet], now)?,
             self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: Some(email.clone()), next: None })?,
             self.embedded_insertion(artist)?,
+            self.0.deletion(&rows::reserved_artist(email))?,
+            Outbox::new(self.0.clone())
+                .posting(artist.artist_id, ArtistChange::WalletConnected { wallet: wallet.address })?,
         ];
         self.0.write_together(rows).await
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     aws::Dispatch,
-    model::{ArtistChange, ArtistId, FoldedName},
+    model::{ArtistChange, ArtistId},
     store::{
         artist::{rows, search::Search},
         engine::table::{PrimaryKey, StoreError, number, text, unless_refused},
@@ -21,7 +21,7 @@ impl Artists {
     pub(in crate::store) async fn erasure(&self, artist: ArtistId) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Some(profile) = self.profile(artist).await? else { return Ok(Vec::new()) };
         for held in &profile.held_names {
-            let key = name_key(&FoldedName::of(&held.folded));
+            let key = name_key(&held.folded);
             let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
             let call = call.condition_expression("artist_id = :artist");
             unless_refused(call.expression_attribute_values(":artist", text(artist)).dispatch().await)?;
@@ -34,7 +34,7 @@ impl Artists {
         let mut writes =
             vec![TransactWriteItem::builder().delete(whole.build()?).build(), self.0.deletion(&rows::contact(artist))?];
         if !profile.username.is_empty() {
-            writes.push(self.deletion_of(&name_key(&FoldedName::of(&profile.username)), artist)?);
+            writes.push(self.deletion_of(&name_key(&profile.username), artist)?);
             writes.extend(Search::new(self.0.clone()).relist(Some(&profile.username), None)?);
         }
         for wallet in profile.wallets.iter().map(|wallet| wallet.address) {

@@ -10,17 +10,19 @@ mod outbox;
 mod own_collections;
 mod profile;
 mod profiles;
+mod reservations;
 mod usernames;
 mod wallets;
 mod withholding;
 
 pub use self::{
     artist::{Artist, Artists},
+    attributions::{AcceptanceRefusal, MAX_ACCEPTED_SENDERS},
     contact::{Contact, ContactRefusal, EmailOwner, NextEmail},
     introductions::Introduction,
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
     usernames::{HELD_NAMES, NAME_HELD_FOR},
-    wallets::{MAX_WALLETS, WalletOwner, WalletRefusal},
+    wallets::{MAX_WALLETS, PAYOUT_DELAY, WalletOwner, WalletRefusal},
 };
 pub(in crate::store) use artist::{profile_key, wallet_key};

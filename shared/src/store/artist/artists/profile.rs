@@ -2,7 +2,9 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::artist::Artist;
-use crate::model::{AvatarUri, Bio, Cid, Event, Picture, SocialUsername, Suspension, Username, Wallet, WebUrl};
+use crate::model::{
+    Address, AvatarUri, Bio, Cid, Event, Picture, SocialUsername, Suspension, Username, Wallet, WalletType, WebUrl,
+};
 
 /// An artist's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +101,12 @@ impl Profile {
     /// The username that others see.
     pub(super) fn shown_name(&self) -> &str {
         if self.is_withheld { "" } else { &self.username }
+    }
+
+    /// Addresses that are the artist's on every chain: a contract wallet proved itself on one alone, elsewhere its address
+    /// may be another's.
+    pub fn wallets_anywhere(&self) -> impl Iterator<Item = Address> {
+        self.wallets.iter().filter(|wallet| wallet.r#type != WalletType::Smart).map(|wallet| wallet.address)
     }
 
     /// Forms of the artist's picture; `None` until they are made, and without a picture that can be shown.

@@ -1,4 +1,4 @@
-//! Usernames are unique regardless of case; a name that is given up stays reserved for its artist for a while.
+//! Usernames are unique among those that look alike; a name that is given up stays reserved for its artist for a while.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
     profile::{HeldName, Profile, ProfileRefusal, Writes},
 };
 use crate::{
-    model::{Address, ArtistId, ArtistName, FoldedName, Username},
+    model::{Address, ArtistId, ArtistName, CheckedAddress, FoldedName, NameShape, Recipient, Username},
     store::{
         artist::rows,
         artist::search::{ListedArtist, Search},
@@ -53,9 +53,23 @@ impl Artists {
             ArtistName::Account(account) => return self.profile_of(*account).await,
             ArtistName::Username(name) => name,
         };
-        let owner: Option<NameOwner> = self.0.get(&name_key(&FoldedName::of(name.as_str()))).await?;
+        let owner: Option<NameOwner> = self.0.get(&name_key(name.as_str())).await?;
         let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
-        self.profile(owner.artist_id).await
+        let named = FoldedName::of(name.as_str());
+        let profile = self.profile(owner.artist_id).await?;
+        Ok(profile.filter(|profile| FoldedName::of(&profile.username) == named))
+    }
+
+    /// Returns a recipient's account, of an artist the embedded wallet; `None` for an unknown username. Two reads for a
+    /// username.
+    pub async fn account_of(&self, recipient: &Recipient) -> Result<Option<Address>, StoreError> {
+        match recipient {
+            Recipient::Account(CheckedAddress(account)) => Ok(Some(*account)),
+            Recipient::Username(username) => {
+                let profile = self.profile_named(&ArtistName::Username(username.clone())).await?;
+                Ok(profile.map(|profile| profile.artist.embedded_wallet))
+            }
+        }
     }
 
     /// Also returns the writes for the names' rows, the wallets and the search index.
@@ -66,20 +80,20 @@ impl Artists {
         now: u64,
     ) -> Result<Result<Writes<ProfileRefusal>, ProfileRefusal>, StoreError> {
         let artist = profile.artist;
-        let (old, new) = (FoldedName::of(&profile.username), FoldedName::of(username.as_str()));
+        let (old, new) = (NameShape::of(&profile.username), NameShape::of(username.as_str()));
         if profile.username == username.as_str() {
             return Ok(Ok(Vec::new()));
         }
-        profile.held_names.retain(|name| name.until > now && name.folded != new.as_str());
-        let mut writes = vec![(self.claim(artist.artist_id, &new, username, now)?, Some(ProfileRefusal::NameTaken))];
+        profile.held_names.retain(|name| name.until > now && NameShape::of(&name.folded) != new);
+        let mut writes = vec![(self.claim(artist.artist_id, username, now)?, Some(ProfileRefusal::NameTaken))];
         if !profile.username.is_empty() && old != new {
             if profile.held_names.len() >= HELD_NAMES {
                 let until = profile.held_names.iter().map(|name| name.until).min().unwrap_or(now);
                 return Ok(Err(ProfileRefusal::TooManyNames { until }));
             }
             let until = now + NAME_HELD_FOR.as_secs();
-            writes.push((self.release(artist.artist_id, &old, until)?, None));
-            profile.held_names.push(HeldName { folded: old.to_string(), until });
+            writes.push((self.release(artist.artist_id, &profile.username, until)?, None));
+            profile.held_names.push(HeldName { folded: FoldedName::of(&profile.username).to_string(), until });
         }
         let before = std::mem::replace(&mut profile.username, username.to_string());
         writes.extend(self.show_name(profile, &before)?.into_iter().map(|write| (write, None)));
@@ -106,26 +120,23 @@ impl Artists {
         Ok(writes)
     }
 
-    fn claim(
-        &self,
-        artist: ArtistId,
-        folded: &FoldedName,
-        username: &Username,
-        now: u64,
-    ) -> Result<TransactWriteItem, StoreError> {
+    fn claim(&self, artist: ArtistId, username: &Username, now: u64) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder()
             .table_name(&self.0.name)
-            .set_item(Some(row(&name_key(folded), &NameRow { artist_id: artist, username: username.as_str() })?))
+            .set_item(Some(row(
+                &name_key(username.as_str()),
+                &NameRow { artist_id: artist, username: username.as_str() },
+            )?))
             .condition_expression("attribute_not_exists(pk) OR artist_id = :artist OR expires_at <= :now")
             .expression_attribute_values(":artist", text(artist))
             .expression_attribute_values(":now", number(now));
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    fn release(&self, artist: ArtistId, folded: &FoldedName, until: u64) -> Result<TransactWriteItem, StoreError> {
+    fn release(&self, artist: ArtistId, name: &str, until: u64) -> Result<TransactWriteItem, StoreError> {
         let update = Update::builder()
             .table_name(&self.0.name)
-            .set_key(Some(name_key(folded).item()))
+            .set_key(Some(name_key(name).item()))
             .update_expression("SET expires_at = :until")
             .condition_expression("artist_id = :artist")
             .expression_attribute_values(":until", number(until))
@@ -134,6 +145,7 @@ impl Artists {
     }
 }
 
-pub(super) fn name_key(folded: &FoldedName) -> PrimaryKey {
-    rows::username(folded)
+/// Of a name as it was given, or folded.
+pub(super) fn name_key(name: &str) -> PrimaryKey {
+    rows::username(&NameShape::of(name))
 }

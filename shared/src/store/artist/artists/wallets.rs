@@ -1,7 +1,8 @@
 //! Connected wallets. A wallet belongs to at most one artist.
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
+use std::time::Duration;
 
+use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::Deserialize;
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, Wallet, WalletType},
-    store::{
-        artist::payouts::PAYOUT_DELAY,
-        engine::table::{StoreError, text},
-    },
+    store::engine::table::{StoreError, text},
 };
 
 /// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.
@@ -57,10 +55,23 @@ struct SignInWallet {
     chain: Option<ChainId>,
 }
 
+/// How long after it was added an address can be paid.
+pub const PAYOUT_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 #[derive(Deserialize)]
 struct Connection {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    wallet: Wallet,
     #[serde(default)]
     connected_at: Option<u64>,
+}
+
+impl Connection {
+    /// A contract wallet proved itself on one chain; elsewhere its address may be another's.
+    fn is_payable_for(&self, artist: ArtistId) -> bool {
+        self.artist_id == artist && self.wallet.r#type == WalletType::External
+    }
 }
 
 impl Artists {
@@ -93,10 +104,15 @@ impl Artists {
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    /// Returns when money can go to a connected wallet, in Unix seconds. One read.
-    pub async fn payable_from(&self, wallet: Address) -> Result<u64, StoreError> {
+    /// Returns when the artist's money can go to a connected wallet, in Unix seconds. One read.
+    pub(in crate::store::artist) async fn payable_from(
+        &self,
+        artist: ArtistId,
+        wallet: Address,
+    ) -> Result<Option<u64>, StoreError> {
         let row: Option<Connection> = self.0.get(&wallet_key(wallet)).await?;
-        Ok(row.and_then(|row| row.connected_at).map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs())))
+        let row = row.filter(|row| row.is_payable_for(artist));
+        Ok(row.map(|row| row.connected_at.map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs()))))
     }
 
     /// Disconnects a wallet. One read and one transaction.

@@ -1,6 +1,6 @@
 //! Admission: transactions, queue, reserved budget and idempotency key are written in one DynamoDB transaction.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
@@ -14,8 +14,11 @@ use super::{
     transaction::{Transaction, Transactions, transaction_key},
 };
 use crate::{
-    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
-    store::engine::table::{StoreError, backoff, number, row, updating},
+    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus, WriteKind},
+    store::{
+        artist::claims::{Claims, NewClaim},
+        engine::table::{StoreError, backoff, number, row, updating},
+    },
 };
 
 /// Most transactions of one request; DynamoDB writes 100 rows together.
@@ -34,6 +37,8 @@ const ATTEMPTS: u32 = 40;
 pub struct NewTransaction {
     /// What to call.
     pub plan: Plan,
+    /// What the calls may do.
+    pub kind: WriteKind,
     /// Most gas that the calls may use.
     pub gas: u64,
     /// What its answer names.
@@ -63,6 +68,8 @@ pub struct Admission {
     pub transactions: Vec<NewTransaction>,
     /// What tells a repeat of the request.
     pub replay: Option<ReplayClaim>,
+    /// The place of a claim link that the first transaction is for.
+    pub claim: Option<NewClaim>,
     /// The artist's daily budget, in wei.
     pub artist_limit: u64,
     /// The daily budget that the artist shares.
@@ -83,6 +90,8 @@ pub enum Admitted {
 pub enum AdmissionRefusal {
     /// Another request with the same idempotency key was faster.
     KeyInUse,
+    /// The claim link has no place left, is over or deleted, or the person has taken one meanwhile.
+    NoPlace,
     /// The API key, or the artist's old tokens, have spent what they may today.
     DailySpent,
     /// The artist's budget is spent.
@@ -99,6 +108,7 @@ struct Attempt {
     writes: Vec<TransactWriteItem>,
     key_at: Option<usize>,
     outlay_at: Option<usize>,
+    claim_at: Range<usize>,
     pool_at: usize,
 }
 
@@ -107,20 +117,23 @@ impl Transactions {
     pub async fn admit(&self, admission: &Admission, now: Duration) -> Result<Admitted, StoreError> {
         let (wei, count) = admission.demand();
         let (mut account, mut shards) = (admission.account, shards());
-        let mut shard = shards.next().unwrap_or_default();
+        let (mut shard, mut pool) = (shards.next().unwrap_or_default(), admission.pool);
         for attempt in 0..ATTEMPTS {
             let state = account.unwrap_or_default();
             if state.waiting.saturating_add(count) > MAX_WAITING {
                 return Ok(Admitted::Refused(AdmissionRefusal::TooManyWaiting));
             }
-            if state.spent_on(state.charged_day(now)).saturating_add(wei) > admission.artist_limit {
+            let spent = state.spent_on(state.charged_day(now)).saturating_add(wei);
+            if spent > admission.artist_limit {
                 return Ok(Admitted::Refused(AdmissionRefusal::ArtistSpent));
             }
-            if !fits(admission.pool, wei) {
+            let is_assured = spent <= admission.pool.assured;
+            let is_used_up = pool != admission.pool || !fits(pool, wei);
+            if is_used_up && !is_assured {
                 return Ok(Admitted::Refused(AdmissionRefusal::PoolSpent));
             }
-            let Attempt { transactions, writes, key_at, outlay_at, pool_at } =
-                self.attempt(admission, account, shard, now)?;
+            let Attempt { transactions, writes, key_at, outlay_at, mut claim_at, pool_at } =
+                self.attempt(admission, account, (pool, shard), now)?;
             let Err(reasons) = self.table.write_or_reasons(writes).await? else {
                 return Ok(Admitted::Queued(transactions));
             };
@@ -128,12 +141,16 @@ impl Transactions {
             if key_at.is_some_and(failed) {
                 return Ok(Admitted::Refused(AdmissionRefusal::KeyInUse));
             }
+            if claim_at.any(failed) {
+                return Ok(Admitted::Refused(AdmissionRefusal::NoPlace));
+            }
             if outlay_at.is_some_and(failed) {
                 return Ok(Admitted::Refused(AdmissionRefusal::DailySpent));
             }
             if failed(pool_at) {
                 match shards.next() {
                     Some(next) => shard = next,
+                    None if is_assured => pool.wei = u64::MAX,
                     None => return Ok(Admitted::Refused(AdmissionRefusal::PoolSpent)),
                 }
                 continue;
@@ -148,20 +165,18 @@ impl Transactions {
         &self,
         admission: &Admission,
         account: Option<AccountState>,
-        shard: u8,
+        (pool, shard): (PoolLimit, u8),
         now: Duration,
     ) -> Result<Attempt, StoreError> {
         let Admission { artist, chain, wallet, .. } = *admission;
         let state = account.unwrap_or_default();
         let (wei, _) = admission.demand();
         let day = state.charged_day(now);
-        let charge = Charge { wei, day, pool: admission.pool.pool, shard };
+        let charge = Charge { wei, day, pool: pool.pool, shard };
         let turn = next_turn(&state, u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let last = turn + admission.transactions.len().saturating_sub(1) as u64;
-        let mut writes = vec![
-            self.take_turn(admission, account, last, day)?,
-            self.reserve_from_pool(chain, &charge, admission.pool)?,
-        ];
+        let mut writes =
+            vec![self.take_turn(admission, account, last, day)?, self.reserve_from_pool(chain, &charge, pool)?];
         let (mut transactions, pool_at) = (Vec::new(), 1);
         for (new, turn) in admission.transactions.iter().zip(turn..) {
             let id = TransactionId::new();
@@ -174,6 +189,7 @@ impl Transactions {
                 account: wallet,
                 is_deployed: state.deployed,
                 plan: new.plan.clone(),
+                kind: new.kind,
                 gas: new.gas,
                 creation: new.creation,
                 status: TransactionStatus::Queued,
@@ -182,6 +198,7 @@ impl Transactions {
                 attempts: 0,
                 attempts_wei: 0,
                 last_attempt: None,
+                last_attempt_wei: 0,
                 batch: None,
                 hashes: Vec::new(),
                 mined: None,
@@ -193,7 +210,7 @@ impl Transactions {
                 expires_at: now.as_secs() + LIFETIME,
             };
             writes.push(self.table.insertion(&transaction_key(artist, id), &transaction)?);
-            writes.push(self.enqueue(chain, &transaction.queued(None))?);
+            writes.push(self.enqueue(chain, &transaction.queued())?);
             transactions.push(transaction);
         }
         let mut key_at = None;
@@ -212,7 +229,13 @@ impl Transactions {
         if let Some(outlay) = &outlay {
             writes.push(self.count_outlay(artist, outlay, now.as_secs())?);
         }
-        Ok(Attempt { transactions, writes, key_at, outlay_at, pool_at })
+        let claim = admission.claim.as_ref().zip(transactions.first());
+        let before_claim = writes.len();
+        if let Some((claim, mint)) = claim {
+            writes.extend(Claims::new(self.table.clone()).taking(claim, mint.id, now.as_secs())?);
+        }
+        let claim_at = before_claim..writes.len();
+        Ok(Attempt { transactions, writes, key_at, outlay_at, claim_at, pool_at })
     }
 
     /// Takes the account's next turns and reserves the artist's budget, if the account is still as it was read.

@@ -38,14 +38,6 @@ struct Joined {
     suspension: Option<Suspension>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum CallerRow {
-    Artist(Joined),
-    Replay(Replay),
-    Account(AccountState),
-}
-
 impl Transactions {
     /// Returns the state of a caller; `None` if there is no such artist. One read.
     pub async fn caller(
@@ -54,14 +46,16 @@ impl Transactions {
         chain: ChainId,
         replay: Option<&ReplayKey>,
     ) -> Result<Option<CallerState>, StoreError> {
-        let mut keys = vec![profile_key(artist), account_key(artist, chain)];
-        keys.extend(replay.map(replay_key));
+        let (profile, own) = (profile_key(artist), account_key(artist, chain));
+        let keys: Vec<_> = [profile.clone(), own.clone()].into_iter().chain(replay.map(replay_key)).collect();
         let (mut known, mut account, mut replayed) = (None, None, None);
-        for row in self.table.get_many(keys).await? {
-            match row {
-                CallerRow::Artist(artist) => known = Some(artist),
-                CallerRow::Account(state) => account = Some(state),
-                CallerRow::Replay(request) => replayed = Some(request),
+        let (rows, _) = self.table.read_rows(&keys).await?;
+        for row in rows {
+            // What a row is, its key says: one that can't be read is none of the others.
+            match row.get("pk").and_then(|pk| pk.as_s().ok()) {
+                Some(pk) if *pk == profile.pk => known = Some(serde_dynamo::from_item(row)?),
+                Some(pk) if *pk == own.pk => account = Some(serde_dynamo::from_item(row)?),
+                _ => replayed = Some(serde_dynamo::from_item(row)?),
             }
         }
         let state = |Joined { artist, created_at: joined_at, suspension }| CallerState {

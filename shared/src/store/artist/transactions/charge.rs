@@ -9,9 +9,11 @@ pub const DAY: u64 = 24 * 60 * 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pool {
-    /// Artists without a history.
+    /// Artists who came lately.
     Newcomers,
-    /// Artists with one.
+    /// Artists who have been there for longer.
+    Regulars,
+    /// Artists whose moments are collected, too.
     Established,
 }
 
@@ -22,6 +24,8 @@ pub struct PoolLimit {
     pub pool: Pool,
     /// Its budget, in wei.
     pub wei: u64,
+    /// Wei that an artist may spend on a day even if it is used up.
+    pub assured: u64,
 }
 
 /// A transaction's share of the budgets.
@@ -41,6 +45,7 @@ impl fmt::Display for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Newcomers => "new artists",
+            Self::Regulars => "artists with few paid collects this month",
             Self::Established => "established artists",
         })
     }
@@ -50,6 +55,7 @@ impl Pool {
     pub(in crate::store::artist) fn word(self) -> &'static str {
         match self {
             Self::Newcomers => "NEWCOMERS",
+            Self::Regulars => "REGULARS",
             Self::Established => "ESTABLISHED",
         }
     }

@@ -9,6 +9,7 @@ use super::{
     account::account_key,
     batch::MinedIn,
     lease::Lease,
+    queue::Queued,
     transaction::{BatchReference, Transaction, Transactions, transaction_key},
 };
 use crate::{
@@ -56,6 +57,17 @@ impl Ending {
     }
 }
 
+/// How a transaction returns to the queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requeue {
+    /// Most transactions of its next batch.
+    pub max_batch_len: Option<usize>,
+    /// Block before which it isn't packed again.
+    pub not_before: Option<u64>,
+    /// The batch that had it, and its share of that batch's cost in wei.
+    pub attempt: Option<(BatchReference, u64)>,
+}
+
 /// Whose decision ends a transaction.
 #[derive(Clone, Copy)]
 enum Decision<'a> {
@@ -89,34 +101,40 @@ impl Transactions {
         self.table.write_together(vec![updating(update)?]).await
     }
 
-    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. Its
-    /// share of a batch's cost is recorded once, and charged when it ends. One write.
+    /// Puts a transaction back into the queue, where it keeps its place. Its share of a batch's cost is recorded once,
+    /// corrected if that changes, and charged when it ends. One write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
-        max_batch_len: Option<usize>,
-        attempt: Option<(BatchReference, u64)>,
+        Requeue { max_batch_len, not_before, attempt }: Requeue,
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
         let mut set = "SET #status = :status, updated_at = :now".to_owned();
-        let mut update =
-            update.expression_attribute_values(":one", number(1)).expression_attribute_values(":now", number(now));
-        let mut wei = 0;
-        if let Some((batch, cost)) = attempt.filter(|(batch, _)| transaction.last_attempt != Some(*batch)) {
-            wei = cost;
-            set.push_str(", last_attempt = :batch");
-            let before = update.get_condition_expression().clone().unwrap_or_default();
+        let mut update = update.expression_attribute_values(":now", number(now));
+        let (mut count, mut added) = (1, 0);
+        if let Some((batch, wei)) = attempt {
+            added = i128::from(transaction.cost_with(batch, wei)) - i128::from(transaction.attempts_wei);
+            set.push_str(", last_attempt = :batch, last_attempt_wei = :last");
+            let condition = update.get_condition_expression().clone().unwrap_or_default();
+            let is_known = transaction.last_attempt == Some(batch);
+            let unchanged = if is_known {
+                count = 0;
+                update = update.expression_attribute_values(":known", number(transaction.last_attempt_wei));
+                "last_attempt = :batch AND last_attempt_wei = :known"
+            } else {
+                "(attribute_not_exists(last_attempt) OR last_attempt <> :batch)"
+            };
             update = update
-                .condition_expression(format!(
-                    "{before} AND (attribute_not_exists(last_attempt) OR last_attempt <> :batch)"
-                ))
+                .condition_expression(format!("{condition} AND {unchanged}"))
+                .expression_attribute_values(":last", number(wei))
                 .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
         }
         let update = update
-            .update_expression(format!("{set} ADD attempts :one, attempts_wei :wei"))
-            .expression_attribute_values(":wei", number(wei));
-        let queued = transaction.queued(max_batch_len);
+            .update_expression(format!("{set} ADD attempts :count, attempts_wei :added"))
+            .expression_attribute_values(":count", number(count))
+            .expression_attribute_values(":added", number(added));
+        let queued = Queued { max_batch_len, not_before, ..transaction.queued() };
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
 
@@ -161,7 +179,7 @@ impl Transactions {
                 self.correct_pool(transaction.chain, &transaction.charge, refund)?,
             ];
             if !transaction.status.is_final() {
-                writes.push(self.dequeue(transaction.chain, &transaction.place)?);
+                writes.push(self.dequeue(transaction.chain, transaction.kind, &transaction.place)?);
             }
             let own = writes.len();
             if let Decision::Leader(lease) = decision {
@@ -293,7 +311,10 @@ impl Transactions {
 
 /// What a transaction costs with its earlier attempts, in wei.
 fn cost(transaction: &Transaction, ending: &Ending) -> u64 {
-    ending.wei.saturating_add(transaction.attempts_wei)
+    match ending.batch {
+        Some(batch) => transaction.cost_with(batch, ending.wei),
+        None => ending.wei.saturating_add(transaction.attempts_wei),
+    }
 }
 
 const ATTEMPTS: u32 = 12;

@@ -21,7 +21,7 @@ pub use self::{
     batch::{Attempt, Batch, BatchStatus, Member, MinedIn, Slot},
     caller::CallerState,
     charge::{Charge, DAY, Pool, PoolLimit},
-    journey::Ending,
+    journey::{Ending, Requeue},
     lane::LaneState,
     lease::Lease,
     outlay::{Outlay, Spent},

@@ -1,6 +1,7 @@
 //! Transactions that aren't final, by chain and turn. Turns make artists alternate, and rise for each artist.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
+use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
+    model::{ArtistId, ChainId, ConcurrencyKey, TransactionId, WriteKind},
     store::{
         artist::rows,
         engine::table::{StoreError, number, row, text, updating},
@@ -25,6 +26,9 @@ pub struct Queued {
     /// Place in the queue.
     #[serde(rename = "sk", skip_serializing)]
     pub place: String,
+    /// The queue that it was put into: what it may do at most.
+    #[serde(skip)]
+    pub kind: WriteKind,
     /// The artist.
     pub artist_id: ArtistId,
     /// The transaction.
@@ -38,18 +42,23 @@ pub struct Queued {
     /// Most transactions in its batch, after one reverted as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_batch_len: Option<usize>,
+    /// Block before which it isn't packed again, after somebody else's token came first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<u64>,
 }
 
 impl Transaction {
     /// Its row in the queue.
-    pub(super) fn queued(&self, max_batch_len: Option<usize>) -> Queued {
+    pub(super) fn queued(&self) -> Queued {
         Queued {
             place: self.place.clone(),
+            kind: self.kind,
             artist_id: self.artist_id,
             transaction_id: self.id,
             concurrency_key: self.plan.concurrency_key(),
             valid_until: self.valid_until,
-            max_batch_len,
+            max_batch_len: None,
+            not_before: None,
         }
     }
 }
@@ -64,8 +73,16 @@ pub(super) fn place(turn: u64, artist: ArtistId, id: TransactionId) -> String {
 }
 
 impl Transactions {
-    /// The first `limit` transactions in a chain's queue, also those in a batch. One Query per megabyte.
+    /// The first `limit` transactions in a chain's queues, also those in a batch. One Query per queue and megabyte.
     pub async fn queued(&self, chain: ChainId, limit: usize) -> Result<Vec<Queued>, StoreError> {
+        let queues = try_join_all(WriteKind::ALL.map(|kind| self.queued_of(chain, kind, limit))).await?;
+        let mut queued: Vec<_> = queues.into_iter().flatten().collect();
+        queued.sort_unstable_by(|one, other| one.place.cmp(&other.place));
+        queued.truncate(limit);
+        Ok(queued)
+    }
+
+    async fn queued_of(&self, chain: ChainId, kind: WriteKind, limit: usize) -> Result<Vec<Queued>, StoreError> {
         let (mut queued, mut start) = (Vec::new(), None);
         loop {
             let answer = self
@@ -73,17 +90,15 @@ impl Transactions {
                 .client
                 .query()
                 .table_name(&self.table.name)
-                // The row that wakes the relay sorts before all digits.
-                .key_condition_expression("pk = :pk AND sk >= :first")
-                .expression_attribute_values(":pk", text(rows::queue(chain)))
-                .expression_attribute_values(":first", text("0"))
+                .key_condition_expression("pk = :pk")
+                .expression_attribute_values(":pk", text(rows::queue(chain, kind)))
                 .consistent_read(true)
                 .limit(i32::try_from(limit - queued.len()).unwrap_or(i32::MAX))
                 .set_exclusive_start_key(start)
                 .dispatch()
                 .await?;
             let rows: Vec<Queued> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
-            queued.extend(rows);
+            queued.extend(rows.into_iter().map(|row| Queued { kind, ..row }));
             start = answer.last_evaluated_key;
             if start.is_none() || queued.len() >= limit {
                 return Ok(queued);
@@ -93,7 +108,7 @@ impl Transactions {
 
     /// Takes a row from the queue whose transaction is over. One write.
     pub async fn forget(&self, chain: ChainId, queued: &Queued) -> Result<(), StoreError> {
-        self.table.write_together(vec![self.dequeue(chain, &queued.place)?]).await.map(drop)
+        self.table.write_together(vec![self.dequeue(chain, queued.kind, &queued.place)?]).await.map(drop)
     }
 
     /// Wakes the relay by the table's stream. One write.
@@ -111,12 +126,17 @@ impl Transactions {
     pub(super) fn enqueue(&self, chain: ChainId, queued: &Queued) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder()
             .table_name(&self.table.name)
-            .set_item(Some(row(&rows::queued(chain, &queued.place), queued)?));
+            .set_item(Some(row(&rows::queued(chain, queued.kind, &queued.place), queued)?));
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    pub(super) fn dequeue(&self, chain: ChainId, place: &str) -> Result<TransactWriteItem, StoreError> {
-        self.table.deletion(&rows::queued(chain, place))
+    pub(super) fn dequeue(
+        &self,
+        chain: ChainId,
+        kind: WriteKind,
+        place: &str,
+    ) -> Result<TransactWriteItem, StoreError> {
+        self.table.deletion(&rows::queued(chain, kind, place))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     aws::Dispatch,
-    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
+    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus, WriteKind},
     store::{
         artist::rows,
         engine::table::{ArtistTable, PrimaryKey, StoreError, text},
@@ -47,6 +47,9 @@ pub struct Transaction {
     /// What to call.
     #[serde(with = "json_text")]
     pub plan: Plan,
+    /// What the calls may do: the queue that they are in.
+    #[serde(default)]
+    pub kind: WriteKind,
     /// Most gas that the calls may use.
     pub gas: u64,
     /// What its answer names beside the hash.
@@ -66,6 +69,9 @@ pub struct Transaction {
     /// The batch of the last such attempt, which is charged once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_attempt: Option<BatchReference>,
+    /// What that attempt cost, in wei: another block may have its batch, for another price or with another outcome.
+    #[serde(default)]
+    pub last_attempt_wei: u64,
     /// The batch that carries it, or did so last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchReference>,
@@ -108,6 +114,19 @@ pub struct TransactionPage {
     pub transactions: Vec<Transaction>,
     /// Whether there are older ones.
     pub has_more: bool,
+}
+
+impl Transaction {
+    /// What it costs if this batch's share is `wei`, earlier attempts included.
+    pub fn cost_with(&self, batch: BatchReference, wei: u64) -> u64 {
+        let known = if self.last_attempt == Some(batch) { self.last_attempt_wei } else { 0 };
+        self.attempts_wei.saturating_sub(known).saturating_add(wei)
+    }
+
+    /// How often it was sent without an outcome of its own before this batch.
+    pub fn attempts_before(&self, batch: BatchReference) -> u32 {
+        self.attempts.saturating_sub(u32::from(self.last_attempt == Some(batch)))
+    }
 }
 
 impl From<Slot> for BatchReference {

@@ -1,7 +1,5 @@
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
-use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -9,14 +7,12 @@ use crate::{
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
     store::{
         artist::rows,
-        engine::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
+        engine::table::{ArtistTable, StoreError, deleting, putting, text},
     },
 };
 
 /// How long deliveries are kept, in seconds.
 const KEPT: u64 = 7 * 24 * 60 * 60;
-
-const WRITES_AT_ONCE: usize = 8;
 
 /// An event on its way to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,17 +82,10 @@ impl Deliveries {
 
     /// Stores deliveries that wait. A write per 25, some at the same time.
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
-        for some in deliveries.chunks(MAX_WRITE * WRITES_AT_ONCE) {
-            let puts = |few: &[(ArtistId, Delivery)]| {
-                let puts = few.iter().map(|(artist, delivery)| {
-                    put(&rows::pending_delivery(*artist, delivery.webhook, delivery.id), delivery)
-                });
-                puts.collect::<Result<Vec<_>, _>>()
-            };
-            let writes = some.chunks(MAX_WRITE).map(puts).collect::<Result<Vec<_>, _>>()?;
-            try_join_all(writes.into_iter().map(|puts| self.write(puts))).await?;
-        }
-        Ok(())
+        let puts = deliveries.iter().map(|(artist, delivery)| {
+            putting(&rows::pending_delivery(*artist, delivery.webhook, delivery.id), delivery)
+        });
+        self.0.write_many(puts.collect::<Result<_, _>>()?).await
     }
 
     /// Returns the first deliveries of a webhook that wait, in their order. One Query.
@@ -111,16 +100,16 @@ impl Deliveries {
 
     /// Keeps what is known of a delivery that still waits. One write.
     pub async fn keep_pending(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
-        self.write(vec![put(&rows::pending_delivery(artist, delivery.webhook, delivery.id), delivery)?]).await
+        self.0
+            .write_many(vec![putting(&rows::pending_delivery(artist, delivery.webhook, delivery.id), delivery)?])
+            .await
     }
 
     /// Ends a delivery. One call, two writes.
     pub async fn end(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
-        let gone = DeleteRequest::builder()
-            .set_key(Some(rows::pending_delivery(artist, delivery.webhook, delivery.id).item()))
-            .build()?;
-        let gone = WriteRequest::builder().delete_request(gone).build();
-        self.write(vec![put(&rows::ended_delivery(artist, delivery.webhook, delivery.id), delivery)?, gone]).await
+        let gone = deleting(&rows::pending_delivery(artist, delivery.webhook, delivery.id))?;
+        let ended = putting(&rows::ended_delivery(artist, delivery.webhook, delivery.id), delivery)?;
+        self.0.write_many(vec![ended, gone]).await
     }
 
     /// Returns up to `limit` deliveries of a webhook before `before`, the newest first. Two Queries.
@@ -173,32 +162,6 @@ impl Deliveries {
         let rows: Vec<Delivery> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         Ok(rows.into_iter().filter(|delivery| Some(delivery.id) != before).collect())
     }
-
-    async fn write(&self, mut pending: Vec<WriteRequest>) -> Result<(), StoreError> {
-        for attempt in 0.. {
-            let call = self.0.client.batch_write_item().request_items(&self.0.name, pending.clone());
-            match call.dispatch().await.map_err(StoreError::from) {
-                Ok(answer) => {
-                    pending = answer.unprocessed_items.unwrap_or_default().remove(&self.0.name).unwrap_or_default();
-                }
-                Err(error) if error.is_throttled() => {}
-                Err(error) => return Err(error),
-            }
-            if pending.is_empty() {
-                return Ok(());
-            }
-            if attempt == 8 {
-                return Err(StoreError::Contention("deliveries"));
-            }
-            tokio::time::sleep(backoff(attempt)).await;
-        }
-        Ok(())
-    }
-}
-
-fn put(key: &PrimaryKey, delivery: &Delivery) -> Result<WriteRequest, StoreError> {
-    let item: Item = row(key, delivery)?;
-    Ok(WriteRequest::builder().put_request(PutRequest::builder().set_item(Some(item)).build()?).build())
 }
 
 fn pending_prefix(webhook: WebhookId) -> String {

@@ -14,6 +14,10 @@ use crate::{
 /// Most webhooks of an artist.
 pub const MAX_WEBHOOKS: usize = 10;
 
+/// Form of a row whose webhooks all say which key their secret is derived from; those of the first form don't
+/// (`local/sam/rewrite`).
+const FORM: u32 = 2;
+
 /// How long the secret before a rotation signs, too, in seconds.
 const OVERLAP: u64 = 24 * 60 * 60;
 
@@ -36,9 +40,24 @@ pub struct Webhook {
     pub status: WebhookStatus,
     /// Number of its secret.
     pub generation: u32,
+    /// Id of the key that its secret is derived from; rows of the first form don't say so.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Id of the key of the secret before.
+    #[serde(default)]
+    pub former_key: Option<String>,
     /// When the secret was replaced last, in Unix seconds.
     #[serde(default)]
     pub rotated_at: Option<u64>,
+}
+
+/// What a secret of a webhook is derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SecretName {
+    /// Its number.
+    pub generation: u32,
+    /// Id of the key, if the row says so.
+    pub key: Option<String>,
 }
 
 /// Webhooks of all artists.
@@ -50,6 +69,8 @@ struct WebhooksRow {
     artist_id: ArtistId,
     webhooks: Vec<Webhook>,
     version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    form: Option<u32>,
 }
 
 impl Webhook {
@@ -64,6 +85,8 @@ impl Webhook {
             created_at: now,
             status: WebhookStatus::Active,
             generation: 0,
+            key: None,
+            former_key: None,
             rotated_at: None,
         }
     }
@@ -73,10 +96,24 @@ impl Webhook {
         self.status == WebhookStatus::Active
     }
 
-    /// Numbers of the secrets that sign at a time, the newest first.
-    pub fn signing(&self, now: u64) -> impl Iterator<Item = u32> {
+    /// Gives it another secret, derived from a key.
+    pub fn rotate(&mut self, key: &str, now: u64) {
+        self.generation = self.generation.saturating_add(1);
+        self.former_key = self.key.replace(key.to_owned());
+        self.rotated_at = Some(now);
+    }
+
+    /// Its newest secret.
+    pub fn newest_secret(&self) -> SecretName {
+        SecretName { generation: self.generation, key: self.key.clone() }
+    }
+
+    /// The secrets that sign at a time, the newest first.
+    pub fn signing(&self, now: u64) -> impl Iterator<Item = SecretName> {
         let overlaps = self.rotated_at.is_some_and(|at| now < at + OVERLAP);
-        [Some(self.generation), self.generation.checked_sub(1).filter(|_| overlaps)].into_iter().flatten()
+        let former = self.generation.checked_sub(1).filter(|_| overlaps);
+        let former = former.map(|generation| SecretName { generation, key: self.former_key.clone() });
+        [Some(self.newest_secret()), former].into_iter().flatten()
     }
 }
 
@@ -143,11 +180,16 @@ impl Webhooks {
         const ATTEMPTS: u32 = 8;
         for attempt in 0..ATTEMPTS {
             let found: Option<WebhooksRow> = self.0.get(&rows::webhooks(artist)).await?;
-            let mut state =
-                found.unwrap_or_else(|| WebhooksRow { artist_id: artist, webhooks: Vec::new(), version: 0 });
+            let mut state = found.unwrap_or_else(|| WebhooksRow {
+                artist_id: artist,
+                webhooks: Vec::new(),
+                version: 0,
+                form: None,
+            });
             let Some(result) = revision(&mut state.webhooks) else { return Ok(None) };
             let seen = state.version;
             state.version += 1;
+            state.form = state.webhooks.iter().all(|webhook| webhook.key.is_some()).then_some(FORM);
             let put =
                 self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&rows::webhooks(artist), &state)?));
             let put = if seen == 0 {

@@ -20,12 +20,16 @@ use crate::{
 };
 
 const MAX_ADDED: u32 = 1_000;
+/// In front of the chain of [`LeaderboardScope::On`].
+const ON: &str = "eip155:";
 
 /// Whose sales count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LeaderboardScope {
-    /// All creators'.
+    /// All creators', on the chains whose money has a value.
     All,
+    /// All creators' on this chain, where several are served.
+    On(ChainId),
     /// Sales from collections that this account created.
     CreatedBy(Address),
 }
@@ -188,6 +192,7 @@ impl fmt::Display for LeaderboardScope {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => formatter.write_str("ALL"),
+            Self::On(chain) => write!(formatter, "{ON}{chain}"),
             Self::CreatedBy(creator) => creator.fmt(formatter),
         }
     }
@@ -197,7 +202,11 @@ impl FromStr for LeaderboardScope {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        if text == "ALL" { Ok(Self::All) } else { text.parse().map(Self::CreatedBy) }
+        match text.strip_prefix(ON) {
+            Some(chain) => chain.parse().map(Self::On),
+            None if text == "ALL" => Ok(Self::All),
+            None => text.parse().map(Self::CreatedBy),
+        }
     }
 }
 

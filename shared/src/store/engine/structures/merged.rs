@@ -6,7 +6,10 @@ use std::cmp::Reverse;
 use futures::future::try_join_all;
 
 use super::numbered_list::CountedPage;
-use crate::store::engine::table::StoreError;
+use crate::{
+    model::{PageStart, Until},
+    store::engine::table::StoreError,
+};
 
 const SKIPPED_AT_ONCE: u64 = 100;
 
@@ -21,16 +24,56 @@ pub(in crate::store) trait NewestFirst {
     fn key(&self, row: &Self::Row) -> Self::Key;
 }
 
+/// A list whose rows keep their numbers: a page of it can begin where another ended, whatever was added meanwhile.
+pub(in crate::store) trait Numbered: NewestFirst {
+    /// Rows among the oldest `end`, newest first.
+    async fn oldest(&self, end: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError>;
+}
+
 pub(in crate::store) struct MergedPage<R> {
     pub(in crate::store) rows: Vec<R>,
     /// Length of each list.
     pub(in crate::store) totals: Vec<u64>,
+    pub(in crate::store) rest: Rest,
+}
+
+/// What is left of the lists after each row of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Rest {
+    /// Number of rows of each list from the page's first one on.
+    ends: Vec<u64>,
+    /// The list that has each row of the page.
+    of: Vec<usize>,
+}
+
+impl Rest {
+    /// Where the page after the first `rows` of this one begins; `None` if nothing is left.
+    pub fn after(&self, rows: usize) -> Option<Until> {
+        let mut ends = self.ends.clone();
+        for list in self.of.iter().take(rows) {
+            ends.iter_mut().skip(*list).take(1).for_each(|end| *end = end.saturating_sub(1));
+        }
+        ends.iter().any(|end| *end > 0).then(|| Until(ends.into_iter().map(u128::from).collect()))
+    }
 }
 
 impl<R> MergedPage<R> {
     pub(in crate::store) fn total(&self) -> u64 {
         self.totals.iter().sum()
     }
+}
+
+/// A page of all lists together, from its number or from where the one before ended; `None` if that one was of other lists.
+/// With the latter, one read a list.
+pub(in crate::store) async fn starting_at<L: Numbered>(
+    lists: &[L],
+    start: &PageStart,
+) -> Result<Option<MergedPage<L::Row>>, StoreError> {
+    let (page, limit) = (start.page, start.page.rows());
+    let Some(until) = &start.until else { return newest(lists, page.offset(), limit).await.map(Some) };
+    let Some(ends) = until.lengths(lists.len()) else { return Ok(None) };
+    let pages = try_join_all(lists.iter().zip(ends).map(|(list, end)| list.oldest(end, limit))).await?;
+    Ok(Some(merge(lists, pages, 0, limit)))
 }
 
 /// A page of all lists together; rows with equal keys come in the reverse order of the lists.
@@ -41,7 +84,7 @@ pub(in crate::store) async fn newest<L: NewestFirst>(
 ) -> Result<MergedPage<L::Row>, StoreError> {
     if let [only] = lists {
         let page = only.newest(offset, limit).await?;
-        return Ok(MergedPage { rows: page.rows, totals: vec![page.total] });
+        return Ok(merge(lists, vec![page], 0, limit));
     }
     let mut starts = vec![0; lists.len()];
     if offset == 0 {
@@ -50,11 +93,13 @@ pub(in crate::store) async fn newest<L: NewestFirst>(
     let firsts = try_join_all(lists.iter().map(|list| list.newest(0, 1))).await?;
     let totals: Vec<u64> = firsts.iter().map(|first| first.total).collect();
     if offset >= totals.iter().sum() {
-        return Ok(MergedPage { rows: Vec::new(), totals });
+        return Ok(MergedPage { rows: Vec::new(), totals, rest: Rest::default() });
     }
-    let mut filled = lists.iter().zip(&totals).filter(|(_, total)| **total > 0);
-    if let (Some((only, _)), None) = (filled.next(), filled.next()) {
-        return Ok(MergedPage { rows: only.newest(offset, limit).await?.rows, totals });
+    let mut filled = totals.iter().enumerate().filter(|(_, total)| **total > 0).map(|(list, _)| list);
+    if let (Some(only), None) = (filled.next(), filled.next()) {
+        let mut pages = firsts.into_iter().map(|_| CountedPage::empty()).collect::<Vec<_>>();
+        pages[only] = lists[only].newest(offset, limit).await?;
+        return Ok(merge(lists, pages, 0, limit));
     }
     let at_once = SKIPPED_AT_ONCE.max(2 * lists.len() as u64);
     let mut left = offset;
@@ -91,13 +136,28 @@ async fn page<L: NewestFirst>(
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let wanted = skip.saturating_add(limit);
     let pages = try_join_all(lists.iter().zip(starts).map(|(list, start)| list.newest(*start, wanted))).await?;
+    Ok(merge(lists, pages, skip, limit))
+}
+
+/// One page of each list's, without the first `skip` rows.
+pub(in crate::store) fn merge<L: NewestFirst>(
+    lists: &[L],
+    pages: Vec<CountedPage<L::Row>>,
+    skip: usize,
+    limit: usize,
+) -> MergedPage<L::Row> {
     let totals = pages.iter().map(|page| page.total).collect();
+    let mut ends: Vec<u64> = pages.iter().map(|page| page.end).collect();
     let mut rows = Vec::new();
     for (number, (list, page)) in lists.iter().zip(pages).enumerate() {
         rows.extend(page.rows.into_iter().map(|row| (Reverse((list.key(&row), number)), row)));
     }
     rows.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(MergedPage { rows: rows.into_iter().skip(skip).take(limit).map(|(_, row)| row).collect(), totals })
+    for (Reverse((_, list)), _) in rows.iter().take(skip) {
+        ends[*list] = ends[*list].saturating_sub(1);
+    }
+    let (of, rows) = rows.into_iter().skip(skip).take(limit).map(|(Reverse((_, list)), row)| (list, row)).unzip();
+    MergedPage { rows, totals, rest: Rest { ends, of } }
 }
 
 #[cfg(test)]
@@ -105,6 +165,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::model::Page;
 
     struct Plain<'a>(Vec<u64>, &'a Cell<usize>);
 
@@ -115,11 +176,18 @@ mod tests {
         async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<u64>, StoreError> {
             self.1.set(self.1.get() + 1);
             let rows = self.0.iter().copied().skip(offset as usize).take(limit).collect();
-            Ok(CountedPage { rows, total: self.0.len() as u64 })
+            let total = self.0.len() as u64;
+            Ok(CountedPage { rows, total, end: total.saturating_sub(offset) })
         }
 
         fn key(&self, row: &u64) -> u64 {
             row / 10
+        }
+    }
+
+    impl Numbered for Plain<'_> {
+        async fn oldest(&self, end: u64, limit: usize) -> Result<CountedPage<u64>, StoreError> {
+            self.newest(self.0.len() as u64 - end, limit).await
         }
     }
 
@@ -155,6 +223,36 @@ mod tests {
                 assert_eq!(found.rows, expected, "from {offset} of {}", all.len());
                 assert!(reads.get() <= 40 * lists.len(), "{} reads from {offset}", reads.get());
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_walk_from_any_page_misses_and_repeats_nothing_while_rows_are_added() {
+        let reads = Cell::new(0);
+        for shape in [vec![(250, 7, 3)], vec![(0, 1, 1), (90, 9, 5)], vec![(700, 100, 1), (300, 100, 60), (1, 1, 1)]] {
+            let mut lists: Vec<_> =
+                shape.iter().map(|(length, spread, seed)| list(&reads, *length, *spread, *seed)).collect();
+            let all: u64 = shape.iter().map(|(length, _, _)| length).sum();
+            for number in [1_u64, 2, 9] {
+                let page = Page { limit: "20".parse().unwrap(), number: number.to_string().parse().unwrap() };
+                let expected = newest(&lists, page.offset(), 10_000).await.unwrap().rows;
+                let (mut start, mut walked) = (PageStart::from(page), Vec::<u64>::new());
+                loop {
+                    let found = starting_at(&lists, &start).await.unwrap().unwrap();
+                    // A page may end early.
+                    let shown = found.rows.len().min(13);
+                    walked.extend(&found.rows[..shown]);
+                    for list in &mut lists {
+                        let newest = list.0.first().map_or(1, |newest| newest + 1);
+                        list.0.insert(0, newest);
+                    }
+                    let Some(until) = found.rest.after(shown) else { break };
+                    start.until = Some(until);
+                }
+                assert_eq!(walked, expected, "from page {number} of {all}");
+            }
+            let other = PageStart { page: Page::FIRST, until: Some(Until(vec![1; 7])) };
+            assert!(starting_at(&lists, &other).await.unwrap().is_none());
         }
     }
 }

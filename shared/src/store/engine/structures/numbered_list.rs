@@ -17,11 +17,41 @@ pub(in crate::store) struct NumberedList<'a> {
 pub(in crate::store) struct Page<R> {
     pub(in crate::store) rows: Vec<R>,
     pub(in crate::store) more: bool,
+    /// Number of the first row.
+    first: Option<u64>,
 }
 
 pub(in crate::store) struct CountedPage<R> {
     pub(in crate::store) rows: Vec<R>,
     pub(in crate::store) total: u64,
+    /// Number of rows from the page's first one to the list's oldest.
+    pub(in crate::store) end: u64,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy)]
+pub(in crate::store) enum ListStart {
+    /// After so many of the newest rows.
+    Offset(u64),
+    /// Among so many of the oldest.
+    End(u64),
+}
+
+impl ListStart {
+    /// The number of the oldest rows among which it begins in a list of this length.
+    pub(super) fn end(self, total: u64) -> u64 {
+        match self {
+            Self::Offset(offset) => total.saturating_sub(offset),
+            Self::End(end) => end.min(total),
+        }
+    }
+}
+
+impl<R> CountedPage<R> {
+    /// Of an empty list.
+    pub(in crate::store) fn empty() -> Self {
+        Self { rows: Vec::new(), total: 0, end: 0 }
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -81,32 +111,38 @@ impl NumberedList<'_> {
         offset: u64,
         limit: usize,
     ) -> Result<Page<R>, StoreError> {
-        let last = match offset {
-            0 => Some(LAST_NUMBER),
-            _ => self.length().await?.checked_sub(offset.saturating_add(1)),
+        let end = match offset {
+            0 => LAST_NUMBER + 1,
+            _ => ListStart::Offset(offset).end(self.length().await?),
         };
-        match last {
-            Some(last) => self.range(0, last, false, limit).await,
-            None => Ok(Page { rows: Vec::new(), more: false }),
-        }
+        self.before(end, limit).await
     }
 
     /// One read and one Query; in parallel without an offset.
-    pub(in crate::store) async fn newest_counted<R: DeserializeOwned>(
+    pub(in crate::store) async fn counted<R: DeserializeOwned>(
         &self,
-        offset: u64,
+        start: ListStart,
         limit: usize,
     ) -> Result<CountedPage<R>, StoreError> {
-        if offset == 0 {
-            let (total, page) = tokio::try_join!(self.length(), self.range(0, LAST_NUMBER, false, limit))?;
-            return Ok(CountedPage { rows: page.rows, total });
-        }
-        let total = self.length().await?;
-        let rows = match total.checked_sub(offset.saturating_add(1)) {
-            Some(last) => self.range(0, last, false, limit).await?.rows,
-            None => Vec::new(),
+        let (length, page) = match start {
+            ListStart::Offset(0) => tokio::try_join!(self.length(), self.before(LAST_NUMBER + 1, limit))?,
+            ListStart::End(end) => tokio::try_join!(self.length(), self.before(end, limit))?,
+            ListStart::Offset(_) => {
+                let length = self.length().await?;
+                (length, self.before(start.end(length), limit).await?)
+            }
         };
-        Ok(CountedPage { rows, total })
+        // The rows may be newer than the length, or older.
+        let end = page.first.map_or(0, |first| first + 1);
+        Ok(CountedPage { rows: page.rows, total: length.max(end), end })
+    }
+
+    /// Rows among the oldest `end`, newest first.
+    async fn before<R: DeserializeOwned>(&self, end: u64, limit: usize) -> Result<Page<R>, StoreError> {
+        match end.checked_sub(1) {
+            Some(last) => self.range(0, last, false, limit).await,
+            None => Ok(Page { rows: Vec::new(), more: false, first: None }),
+        }
     }
 
     pub(in crate::store) async fn length(&self) -> Result<u64, StoreError> {
@@ -122,7 +158,7 @@ impl NumberedList<'_> {
         limit: usize,
     ) -> Result<Page<R>, StoreError> {
         if first > last {
-            return Ok(Page { rows: Vec::new(), more: false });
+            return Ok(Page { rows: Vec::new(), more: false, first: None });
         }
         let call = self
             .table
@@ -148,7 +184,9 @@ impl NumberedList<'_> {
         }
         let more = items.len() > limit;
         items.truncate(limit);
-        Ok(Page { rows: serde_dynamo::from_items(items)?, more })
+        let first: Option<PrimaryKey> = items.first().cloned().map(serde_dynamo::from_item).transpose()?;
+        let first = first.and_then(|key| key.sk.parse().ok());
+        Ok(Page { rows: serde_dynamo::from_items(items)?, more, first })
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     store::engine::{
         index::UnitOfWork,
         rows,
+        structures::numbered_list::ListStart,
         table::{PrimaryKey, StoreError, Table, text},
     },
 };
@@ -63,6 +64,8 @@ pub(in crate::store) struct NumbersPage {
     pub(in crate::store) numbers: Vec<u64>,
     /// Length of the list.
     pub(in crate::store) total: u64,
+    /// Number of them from the page's first one to the list's oldest.
+    pub(in crate::store) end: u64,
 }
 
 impl UnitOfWork {
@@ -108,15 +111,15 @@ impl Table {
     pub(in crate::store) async fn newest_numbers(
         &self,
         partition: &str,
-        offset: u64,
+        start: ListStart,
         limit: usize,
     ) -> Result<NumbersPage, StoreError> {
-        if offset == 0 {
+        if let ListStart::Offset(0) = start {
             let rows = self.rows_of_numbers(partition, newest_key(partition), limit).await?;
-            return Ok(page(&rows, 0, limit));
+            return Ok(page(&rows, start, limit));
         }
         let newest = self.get(&newest_key(partition)).await?;
-        self.numbers_from(partition, newest, offset, limit).await
+        self.numbers_from(partition, newest, start, limit).await
     }
 
     /// The numbers of one label: those of its own list, and before them those that only the labelled list has. A read,
@@ -125,7 +128,7 @@ impl Table {
         &self,
         (labelled, label): (&str, Address),
         own: &str,
-        offset: u64,
+        start: ListStart,
         limit: usize,
     ) -> Result<NumbersPage, StoreError> {
         let rows: Vec<ListRow> = self.get_many([labelled, own].map(newest_key)).await?;
@@ -140,14 +143,15 @@ impl Table {
         // The rows may be read before and after the numbers get to their own list.
         let last = of_label.as_ref().and_then(|row| row.numbers.last().copied());
         recent.retain(|number| last.is_none_or(|last| *number > last));
-        let count = recent.len() as u64;
-        let mut page = NumbersPage { numbers: Vec::new(), total: count };
-        page.numbers.extend(recent.into_iter().rev().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(limit));
-        let rest = limit - page.numbers.len();
-        let older = self.numbers_from(own, of_label, offset.saturating_sub(count), rest).await?;
-        page.numbers.extend(older.numbers);
-        page.total += older.total;
-        Ok(page)
+        let own_total = of_label.as_ref().map_or(0, NumbersRow::end);
+        let total = own_total + recent.len() as u64;
+        let end = start.end(total);
+        let skipped = usize::try_from(total - end).unwrap_or(usize::MAX);
+        let mut numbers: Vec<u64> = recent.into_iter().rev().skip(skipped).take(limit).collect();
+        let rest = limit - numbers.len();
+        let older = self.numbers_from(own, of_label, ListStart::End(end.min(own_total)), rest).await?;
+        numbers.extend(older.numbers);
+        Ok(NumbersPage { numbers, total, end })
     }
 
     /// A page of a list whose newest row is known. A Query, if it begins or ends before that row.
@@ -155,12 +159,12 @@ impl Table {
         &self,
         partition: &str,
         newest: Option<NumbersRow>,
-        offset: u64,
+        start: ListStart,
         limit: usize,
     ) -> Result<NumbersPage, StoreError> {
-        let Some(newest) = newest else { return Ok(NumbersPage { numbers: Vec::new(), total: 0 }) };
+        let Some(newest) = newest else { return Ok(NumbersPage { numbers: Vec::new(), total: 0, end: 0 }) };
         // The position of the page's first number.
-        let first = newest.end().checked_sub(offset.saturating_add(1));
+        let first = start.end(newest.end()).checked_sub(1);
         let mut rows = Vec::new();
         let wanted = limit as u64;
         if let Some(first) = first.filter(|first| *first + 1 - wanted.min(*first + 1) < newest.before) {
@@ -170,7 +174,7 @@ impl Table {
         // Another reader's row may be older than the one that was read first.
         rows.retain(|row| row.before < newest.before);
         rows.insert(0, newest);
-        Ok(page(&rows, offset, limit))
+        Ok(page(&rows, start, limit))
     }
 
     /// The numbers at these positions, from 0 on. One read per 100 rows.
@@ -227,12 +231,12 @@ impl Table {
 }
 
 /// A page of these rows, the newest first.
-fn page(rows: &[NumbersRow], offset: u64, limit: usize) -> NumbersPage {
+fn page(rows: &[NumbersRow], start: ListStart, limit: usize) -> NumbersPage {
     let total = rows.first().map_or(0, NumbersRow::end);
-    let end = total.saturating_sub(offset);
+    let end = start.end(total);
     let wanted = end.saturating_sub(limit as u64)..end;
     let numbers = rows.iter().flat_map(NumbersRow::placed).filter(|(position, _)| wanted.contains(position));
-    NumbersPage { numbers: numbers.map(|(_, number)| number).collect(), total }
+    NumbersPage { numbers: numbers.map(|(_, number)| number).collect(), total, end }
 }
 
 pub(in crate::store) fn newest_key(partition: &str) -> PrimaryKey {

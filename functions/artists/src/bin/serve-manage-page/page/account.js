@@ -1,7 +1,8 @@
-// "Account": profile, wallets, passkeys, mail address, what happened, and one's data.
+// "Account": profile, wallets, passkeys, mail address, what happened, files, and one's data.
 
 import { forgetActivity, loadActivity } from "./activity.js";
 import { forgetEmail, loadEmail } from "./email.js";
+import { forgetFiles, loadFiles } from "./files.js";
 import { $, call, confirmed, fill, leave, onClick } from "./kit.js";
 import { loadPasskeys } from "./passkeys.js";
 import { forgetProfile, loadProfile } from "./profile.js";
@@ -12,7 +13,7 @@ let isOpen = false;
 export async function open() {
   if (isOpen) return;
   isOpen = true;
-  const parts = { profile: loadProfile, passkeys: loadPasskeys, mail: loadEmail, activity: loadActivity };
+  const parts = { profile: loadProfile, passkeys: loadPasskeys, mail: loadEmail, activity: loadActivity, files: loadFiles };
   await Promise.all(Object.entries(parts).map(([part, load]) => fill(part, load)));
 }
 
@@ -27,5 +28,5 @@ onClick($("sign-out-everywhere"), $("activity-problem"), async () => {
 
 export function forget() {
   isOpen = false;
-  for (const forgetPart of [forgetProfile, forgetEmail, forgetActivity]) forgetPart();
+  for (const forgetPart of [forgetProfile, forgetEmail, forgetActivity, forgetFiles]) forgetPart();
 }

@@ -1,4 +1,4 @@
-// The mail address: what it is, another one, and keeping the present one after all.
+// The mail address: what it is, another one, keeping the present one after all, and what is mailed to it.
 
 import { $, announce, call, confirmed, day, fill, onClick, onSubmit, when } from "./kit.js";
 
@@ -6,7 +6,9 @@ import { $, announce, call, confirmed, day, fill, onClick, onSubmit, when } from
 let asked = "";
 
 export async function loadEmail() {
-  const { email, nextEmail } = await call("GET", "artists/activity?limit=1");
+  const { email, nextEmail, newsMails } = await call("GET", "artists/activity?limit=1");
+  $("news-mails").value = newsMails;
+  $("news-form").hidden = !email;
   $("mail-now").textContent = email ?? "None: you sign in with a wallet.";
   $("mail-next").hidden = !nextEmail;
   $("mail-next-address").textContent = nextEmail?.email ?? "";
@@ -40,6 +42,12 @@ onClick($("mail-keep"), $("mail-problem"), async () => {
   await fill("mail", loadEmail);
   announce("The present address stays.");
 });
+
+onSubmit($("news-form"), async ({ "news-mails": choice }) => {
+  await call("PATCH", "artists/me", { news_mails: choice.value });
+  announce(choice.value === "none" ? "No more such mails come." : "Saved.");
+}, { news_mails: "news-mails" });
+$("news-mails").addEventListener("change", () => $("news-form").requestSubmit());
 
 export function forgetEmail() {
   asked = "";

@@ -1,6 +1,6 @@
 // Keys: what each may do, until when, and how much it may spend.
 
-import { $, all, announce, call, confirmed, day, decimal, fill, minute, onClick, onSubmit, row, smallest, when, wrong } from "./kit.js";
+import { $, all, announce, call, confirmed, day, decimal, fill, item, minute, onClick, onSubmit, row, smallest, when, wrong } from "./kit.js";
 
 const SCOPES = { publish: "publishes", collect: "collects", admin: "gives permissions" };
 
@@ -18,7 +18,10 @@ function keyRow({ id, name, prefix, created_at, last_used_at, scopes, expires_at
   const element = row("key-row", {
     name, prefix: `${prefix}…`, made: when(day, created_at), used, ends,
     may: scopes.includes("collect") ? `${may} · ${spends}` : may,
+    requests: `Requests with ${name}`,
   });
+  const requests = element.querySelector("details");
+  requests.addEventListener("toggle", () => requests.open && showRequests(requests.lastElementChild, id));
   const button = element.querySelector("button");
   button.ariaLabel = `Revoke ${name}`;
   onClick(button, $("key-problem"), async () => {
@@ -29,6 +32,22 @@ function keyRow({ id, name, prefix, created_at, last_used_at, scopes, expires_at
     announce(`${name} is revoked.`);
   });
   return element;
+}
+
+/** What a program did with a key, the last first. */
+async function showRequests(list, key) {
+  list.replaceChildren(item("Loading …"));
+  try {
+    const { requests } = await call("GET", `artists/requests?keyId=${key}`);
+    list.replaceChildren(...(requests.length ? requests.map((request) => item(told(request))) : [item("None in the last week.")]));
+  } catch (error) {
+    list.replaceChildren(item(error.message));
+  }
+}
+
+function told({ at, route, status, message, durationMs, requestId, skipped }) {
+  const before = skipped ? ` · ${skipped} before it aren’t kept` : "";
+  return `${when(minute, at)} · ${route} · ${status}${message ? `: ${message}` : ""} · ${durationMs} ms · ${requestId}${before}`;
 }
 
 /** A limit that may be left to the service. */

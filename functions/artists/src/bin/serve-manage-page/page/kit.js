@@ -13,10 +13,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Who is signed in. The token is here and nowhere else. */
-export const nobody = () => ({ token: null, email: "", address: "", end: 0 });
+/** Who is signed in. The token is here, and in a cookie that no script reads, by which a page goes on after a reload. */
+export const nobody = () => ({ token: null, isKept: false, email: "", address: "", end: 0 });
 export let session = nobody();
 export const setSession = (next) => (session = next);
+export const isIn = () => Boolean(session.address);
+
+/** What a request has: by its header the service takes the cookie, and gives or takes back one. */
+export const credentials = ({ token }) => ({ "moments-session": "cookie", ...(token && { authorization: `Bearer ${token}` }) });
 
 /** What is to happen once nobody is signed in any more, for a reason that can be told. */
 let onLeave = () => {};
@@ -40,9 +44,9 @@ const SIGN_IN = ["oauth/code", "oauth/login", "oauth/link", "oauth/passkey", "oa
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
 export async function call(method, path, body, extra = {}) {
   const asked = session;
-  const headers = { ...extra };
   // Signing in needs no token, and a wrong code doesn't end one.
-  if (asked.token && !SIGN_IN.includes(path)) headers.authorization = `Bearer ${asked.token}`;
+  const isSignIn = SIGN_IN.includes(path);
+  const headers = { ...extra, ...credentials(isSignIn ? nobody() : asked) };
   if (body) headers["content-type"] = "application/json";
   let response, answer;
   try {
@@ -52,7 +56,7 @@ export async function call(method, path, body, extra = {}) {
   } catch {
     throw new Refusal(0, navigator.onLine ? "The service can't be reached: try again in a moment." : "You are offline: try again once you aren't.");
   }
-  if (response.status === 401 && headers.authorization && asked === session) {
+  if (response.status === 401 && !isSignIn && (asked.token || asked.isKept) && asked === session) {
     if (!response.headers.get("www-authenticate")?.includes("insufficient_user_authentication")) leave("Your session has ended. Sign in again to go on.");
     else if (await renew()) return call(method, path, body, extra);
     else throw new Refusal(0, asked === session ? "Nothing was changed: it needs a new code." : "");
@@ -118,6 +122,7 @@ async function mined(id) {
 export async function accountOf(text, field) {
   const name = text.trim().replace(/^@/, "");
   if (/^0x[0-9a-fA-F]{40}$/.test(name)) return name;
+  if (/\.eth$/i.test(name)) throw wrong(field, `${name} may be somebody else’s name in ENS: give the address`);
   try {
     return (await call("GET", `artists/${encodeURIComponent(name)}`)).address;
   } catch (refusal) {
@@ -136,6 +141,7 @@ export function markField(input, message) {
   note.querySelector(".hint").hidden = Boolean(message);
   input.setAttribute("aria-invalid", String(Boolean(message)));
   if (!message) return;
+  input.closest("details")?.setAttribute("open", "");
   const error = document.createElement("span");
   error.className = "error";
   error.textContent = message;
@@ -222,6 +228,20 @@ function againButton(part, load) {
     announce($(part).dataset.state === "failed" ? "It failed again." : "Loaded.");
   });
   return button;
+}
+
+/** A line of a list. */
+export function item(text) {
+  const element = document.createElement("li");
+  element.textContent = text;
+  return element;
+}
+
+/** A line of a name and its value. */
+export function line(...texts) {
+  const element = document.createElement("p");
+  element.append(...texts.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+  return element;
 }
 
 /** A row made from a template, with these texts in its slots. */

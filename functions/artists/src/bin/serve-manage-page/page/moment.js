@@ -4,9 +4,9 @@ import {
   $, Refusal, accountOf, announce, call, confirmed, decimal, fill, markField, minute, nextOf, onClick, onSubmit, row, session, short, smallest,
   when, write, wrong,
 } from "./kit.js";
+import { NO_END, inputTime, listedIn, payeesIn, seconds, timesIn } from "./terms.js";
 import { chains, countsOf, currencyOf, isForEver, pictureOf, priceOf, titleOf } from "./works.js";
 
-const NO_END = "18446744073709551615";
 const SHOWN = 20;
 /** The index shows what was mined within seconds. */
 const LOOKS = 20;
@@ -47,6 +47,7 @@ function showMoment() {
   $("moment-hide").textContent = moment.hidden.length ? "Show it again" : "Hide it";
   pictureOf(moment, $("moment-picture"), 640);
   showSale();
+  showList();
   $("admin-list").replaceChildren(...moment.admins.map(adminRow));
 }
 
@@ -89,14 +90,6 @@ onClick($("moment-hide"), $("moment-problem"), async () => {
 
 // --- The sale -------------------------------------------------------------------------------------------------------
 
-/** A time as the input has it, in the reader's own zone; the reverse of `seconds`. */
-function local(time) {
-  const date = new Date(Number(time) * 1000);
-  return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-const seconds = (text) => Math.floor(new Date(text) / 1000);
-
 function showSale() {
   const { sale } = moment;
   const currency = currencyOf(moment, known);
@@ -106,8 +99,8 @@ function showSale() {
   if (!isOffered) return;
   $("sale-symbol").textContent = currency.symbol;
   $("sale-price").value = decimal(sale.pricePerToken, currency.decimals);
-  $("sale-start").value = sale.saleStart === "0" ? "" : local(sale.saleStart);
-  $("sale-end").value = isForEver(sale.saleEnd) ? "" : local(sale.saleEnd);
+  $("sale-start").value = sale.saleStart === "0" ? "" : inputTime(sale.saleStart);
+  $("sale-end").value = isForEver(sale.saleEnd) ? "" : inputTime(sale.saleEnd);
 }
 
 onSubmit($("sale-form"), async ({ "sale-price": price, "sale-start": start, "sale-end": end }) => {
@@ -115,15 +108,13 @@ onSubmit($("sale-form"), async ({ "sale-price": price, "sale-start": start, "sal
   const currency = currencyOf(moment, known);
   const wanted = {
     pricePerToken: smallest(price.value, currency.decimals, "sale-price"),
-    saleStart: start.value ? seconds(start.value) : 0,
-    saleEnd: end.value ? seconds(end.value) : NO_END,
+    ...timesIn(start, end),
   };
-  if (end.value && seconds(end.value) <= wanted.saleStart) throw wrong("sale-end", "must be later than it opens");
   // What the form rounds to a minute, it doesn't change.
   const was = {
     pricePerToken: sale.pricePerToken,
-    saleStart: sale.saleStart === "0" ? 0 : seconds(local(sale.saleStart)),
-    saleEnd: isForEver(sale.saleEnd) ? NO_END : seconds(local(sale.saleEnd)),
+    saleStart: sale.saleStart === "0" ? 0 : seconds(inputTime(sale.saleStart)),
+    saleEnd: isForEver(sale.saleEnd) ? NO_END : seconds(inputTime(sale.saleEnd)),
   };
   const change = Object.fromEntries(Object.entries(wanted).filter(([name, value]) => String(value) !== String(was[name])));
   if (!Object.keys(change).length) return done($("sale-form"), "Nothing to change.");
@@ -133,6 +124,37 @@ onSubmit($("sale-form"), async ({ "sale-price": price, "sale-start": start, "sal
   await reread(({ sale: now }) => Object.entries(change).every(([name, value]) => now?.[name] === String(value)));
   done($("sale-form"), "Changed.");
 }, { pricePerToken: "sale-price", saleStart: "sale-start", saleEnd: "sale-end" });
+
+// --- The sale to a list ---------------------------------------------------------------------------------------------
+
+function showList() {
+  const { allowList } = moment;
+  $("list-stop").hidden = !allowList;
+  if (!allowList) return ($("list-state").textContent = "It is sold to no list.");
+  const time = (number) => when(minute, Number(number) * 1000);
+  const isToCome = Number(allowList.saleStart) * 1000 > Date.now();
+  $("list-state").textContent = `It is sold to a list${isToCome ? ` from ${time(allowList.saleStart)}` : ""} until ${time(allowList.saleEnd)}.`;
+}
+
+onSubmit($("list-form"), async ({ listed, "list-price": price, "list-start": start, "list-end": end }) => {
+  const entries = listedIn(listed);
+  const { saleStart, saleEnd } = timesIn(start, end);
+  const terms = { price: smallest(price.value || "0", 18, "list-price"), saleStart, ...(end.value && { saleEnd }) };
+  const sum = terms.price === "0" ? "free" : `${decimal(terms.price, 18)} ETH`;
+  if (!await confirmed(`Sell it to ${entries.length}?`, `They pay ${sum}, unless their line says otherwise. An earlier list ends.`, "Sell it to them", "Leave it")) return;
+  const root = moment.allowList?.root;
+  await write("moment/allow-list", { moment: ref(), entries, ...terms });
+  await reread(({ allowList }) => allowList && allowList.root !== root);
+  listed.value = "";
+  done($("list-form"), "They can collect it.");
+}, { entries: "listed", price: "list-price", saleStart: "list-start", saleEnd: "list-end" });
+
+onClick($("list-stop"), $("list-form").querySelector(".problem"), async () => {
+  if (!await confirmed("End the list’s sale?", "Nobody of the list can collect at their price any more.", "End it")) return;
+  await write("moment/allow-list", { moment: ref(), entries: [] });
+  await reread(({ allowList }) => !allowList);
+  done($("list-form"), "It is ended.");
+});
 
 // --- Who is paid ----------------------------------------------------------------------------------------------------
 
@@ -165,19 +187,8 @@ function waitingRow(splitAddress, waiting) {
   return element;
 }
 
-/** Lines with a name or address each, and a percent where there are several. */
-async function readPayees(text) {
-  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  if (!lines.length) throw wrong("payees", "name somebody");
-  return Promise.all(lines.map(async (line) => {
-    const [, who, percent] = /^(\S+)(?:\s+([\d.]+)\s*%?)?$/.exec(line) ?? [];
-    if (!who || (lines.length > 1) !== Boolean(percent)) throw wrong("payees", "needs a name or address a line; of several, each with its percent");
-    return { address: await accountOf(who, "payees"), percentAllocation: percent };
-  }));
-}
-
 onSubmit($("payee-form"), async ({ payees }) => {
-  const recipients = await readPayees(payees.value);
+  const recipients = await payeesIn(payees);
   const words = recipients.map(({ address, percentAllocation }) => `${address}${percentAllocation ? `: ${percentAllocation} %` : ""}`).join(", ");
   if (!await confirmed("Pay them from now on?", words, "Pay them", "Leave it")) return;
   let [{ address }] = recipients;
@@ -194,7 +205,8 @@ onSubmit($("payee-form"), async ({ payees }) => {
 onSubmit($("airdrop-form"), async ({ recipients }) => {
   const names = recipients.value.split(/[\s,]+/).filter(Boolean);
   if (!names.length) throw wrong("recipients", "name somebody");
-  const accounts = await Promise.all(names.map((name) => accountOf(name, "recipients")));
+  const whom = (name) => name.indexOf("@") > 0 ? name : accountOf(name, "recipients");
+  const accounts = await Promise.all(names.map(whom));
   if (!await confirmed(`Give away ${accounts.length}?`, "They can't be taken back.", "Give them away", "Leave it")) return;
   const minted = BigInt(moment.supply.minted) + BigInt(accounts.length);
   await write("moment/airdrop", { moment: ref(), recipients: accounts });

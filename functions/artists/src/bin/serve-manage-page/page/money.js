@@ -1,6 +1,8 @@
 // "Money": balances, and who paid for which picture, newest first.
 
 import { $, announce, call, fill, minute, onClick, row, session, short, when } from "./kit.js";
+import { onArrival } from "./deposit.js";
+import { forgetStats, loadStats } from "./stats.js";
 import { forgetBalances, loadBalances, loadPayouts, symbolOf } from "./withdraw.js";
 import { pictureOf, titleOf } from "./works.js";
 
@@ -13,7 +15,7 @@ export async function open() {
   // A wallet may have been connected meanwhile.
   if (balances) return fill("payouts", loadPayouts);
   balances = fill("balances", loadBalances);
-  await Promise.all([balances, fill("payouts", loadPayouts), fill("notifications", loadNotifications)]);
+  await Promise.all([balances, fill("stats", loadStats), fill("payouts", loadPayouts), fill("notifications", loadNotifications)]);
 }
 
 async function loadNotifications() {
@@ -62,9 +64,12 @@ async function markViewed(which) {
 
 onClick($("view-all"), $("notification-problem"), () => markViewed({}));
 
+onArrival(() => fill("balances", loadBalances));
+
 export function forget() {
   [balances, moments] = [undefined, new Map()];
   forgetBalances();
+  forgetStats();
   $("notification-list").replaceChildren();
   $("view-all").hidden = true;
 }

@@ -1,11 +1,12 @@
 // "Publish": files go to the bucket, or a text with the request; then the moments are created, several in one transaction.
 
 import { $, all, announce, call, keep, kept, markField, onSubmit, pause, row, session, short, smallest, write, wrong } from "./kit.js";
-import { stopped, store } from "./store.js";
+import { hidePreview, showPreview, termsOf } from "./preview.js";
+import { stopped, store, typeOf } from "./store.js";
+import { payeesIn, timesIn } from "./terms.js";
 import { chains } from "./works.js";
 
 const CHAIN = 8453;
-const NO_END = "18446744073709551615";
 /** In one transaction. */
 const MOST = 50;
 const JOB = "moments_job";
@@ -43,6 +44,8 @@ function offerCollection(address, name) {
 }
 
 const chosen = () => [...$("file").files];
+/** Whether a file shows nothing until it plays. */
+const needsPoster = (file) => Boolean(file) && !typeOf(file).startsWith("image/");
 const titleOf = (file) => file.name.replace(/\.\w+$/, "").replaceAll(/[_-]+/g, " ");
 
 function showFields() {
@@ -52,6 +55,8 @@ function showFields() {
   $("text-field").hidden = !isText;
   $("title-field").hidden = isSeveral;
   $("work-list").hidden = !isSeveral;
+  $("alt-field").hidden = isText || isSeveral;
+  $("poster-field").hidden = isText || isSeveral || !needsPoster(chosen()[0]);
   $("collection-name-field").hidden = Boolean($("collection").value);
 }
 $("publish-form").addEventListener("change", showFields);
@@ -69,9 +74,24 @@ function showWorks() {
   }));
 }
 $("file").addEventListener("change", showWorks);
+
+/** What is chosen and typed so far, as it will look. */
+function look() {
+  const inputs = $("publish-form").elements;
+  const { kind, title, text, description, poster, alt } = inputs;
+  const isText = kind.value === "text";
+  const files = isText ? [] : chosen();
+  const titles = files.length > 1 ? files.map((_, index) => $(`work-${index}`)) : [title];
+  const works = isText ? [{ title: title.value, text: text.value }] : files.map((file, index) => ({ file, title: titles[index].value }));
+  const still = $("poster-field").hidden ? undefined : poster.files[0];
+  const isEmpty = isText && !text.value.trim();
+  showPreview({ works: isEmpty ? [] : works, words: isText ? "" : description.value, terms: termsOf(inputs), still, alt: alt.value });
+}
+for (const kind of ["input", "change"]) $("publish-form").addEventListener(kind, look);
 // What was chosen before this part was loaded.
 showWorks();
 showFields();
+look();
 
 // Files dropped anywhere on the form are chosen.
 $("publish-form").addEventListener("dragover", (event) => event.preventDefault());
@@ -84,7 +104,7 @@ $("publish-form").addEventListener("drop", (event) => {
 
 // --- Going on after a reload ----------------------------------------------------------------------------------------
 
-const TYPED = ["title", "description", "price", "supply", "collection-name"];
+const TYPED = ["title", "description", "price", "supply", "collection-name", "alt", "opens", "closes", "royalty", "paid"];
 
 function keepJob(files) {
   keep(JOB, { account: session.address, names: files.map(({ name }) => name), typed: TYPED.map((name) => $(name).value), currency: $("currency").value, collection: $("collection").value });
@@ -117,12 +137,12 @@ function showProgress(words, done, of) {
 
 const required = (input, words) => input.value.trim() || (() => { throw wrong(input.id, words); })();
 
-function read({ kind, title, text, price, currency, supply, collection, "collection-name": name, description }) {
+function read({ kind, title, text, price, currency, supply, collection, "collection-name": name, description, alt, opens, closes, royalty, poster }) {
   const isText = kind.value === "text";
   const files = isText ? [] : chosen();
   const { symbol, decimals, address } = chain.currencies[currency.selectedIndex];
   const heads = files.length > 1 ? files.map((_, index) => $(`work-${index}`)) : [title];
-  const [, words, amount, most, ...titles] = all(
+  const [, words, amount, most, times, royaltyBps, ...titles] = all(
     () => {
       if (!isText && !files.length) throw wrong("file", "choose one");
       if (files.length > MOST) throw wrong("file", `can be ${MOST} at most at once`);
@@ -134,12 +154,23 @@ function read({ kind, title, text, price, currency, supply, collection, "collect
       if (count && !/^[1-9]\d{0,18}$/.test(count)) throw wrong("supply", "must be a whole number, or nothing for any number");
       return count || undefined;
     },
+    () => timesIn(opens, closes),
+    () => royalty.value.trim() ? Number(smallest(royalty.value, 2, "royalty")) : undefined,
     ...heads.map((head) => () => required(head, "is required")),
   );
   const isOwn = symbol === chain.currencies[0].symbol;
-  const salesConfig = { type: isOwn ? "fixedPrice" : "erc20Mint", pricePerToken: amount, saleStart: 0, saleEnd: NO_END, ...!isOwn && { currency: address } };
+  const salesConfig = { type: isOwn ? "fixedPrice" : "erc20Mint", pricePerToken: amount, ...times, ...!isOwn && { currency: address } };
   const fresh = collection.value ? null : name.value.trim() || titles[0];
-  return { isText, files, titles, words, collection: collection.value, fresh, token: { salesConfig, maxSupply: most } };
+  const still = $("poster-field").hidden ? undefined : poster.files[0];
+  const shows = $("alt-field").hidden ? "" : alt.value.trim();
+  return { isText, files, titles, words, still, shows, collection: collection.value, fresh, token: { salesConfig, maxSupply: most, royaltyBps } };
+}
+
+/** Who is paid: nobody else, one by the sale itself, several by a split. */
+async function readPaid(paid) {
+  if (!paid.value.trim()) return {};
+  const payees = await payeesIn(paid);
+  return payees.length > 1 ? { splits: payees } : { payoutRecipient: payees[0].address };
 }
 
 /** The service's names of the inputs. */
@@ -148,17 +179,21 @@ const NAMES = {
   "token.metadata.name": "title", "token.metadata.description": "description",
   "token.salesConfig.pricePerToken": "price", "token.salesConfig.currency": "currency", "token.maxSupply": "supply",
   "tokens.0.salesConfig.pricePerToken": "price", "tokens.0.salesConfig.currency": "currency", "tokens.0.maxSupply": "supply",
-  contentType: "file", size: "file",
+  "token.salesConfig.saleStart": "opens", "token.salesConfig.saleEnd": "closes", "tokens.0.salesConfig.saleEnd": "closes",
+  "token.royaltyBps": "royalty", "tokens.0.royaltyBps": "royalty", "token.payoutRecipient": "paid", "tokens.0.payoutRecipient": "paid", splits: "paid", contentType: "file", size: "file",
 };
 
 onSubmit($("publish-form"), async (inputs) => {
   if (!chain) await prepare();
   if (!chain) return;
   const wanted = read(inputs);
+  const { splits, payoutRecipient } = await readPaid(inputs.paid);
+  Object.assign(wanted, { splits, token: { ...wanted.token, payoutRecipient } });
   const { signal } = uploading = new AbortController();
   try {
     keepJob(wanted.files);
     const medias = await storeAll(wanted.files, signal);
+    wanted.image = wanted.still && (await store(wanted.still, signal, "poster", (words, done, of) => showProgress(`${words} the picture:`, done, of))).uri;
     $("publish-stop").hidden = true;
     const what = wanted.files.length > 1 ? `${wanted.files.length} moments` : "the moment";
     showProgress(`Creating ${what}…`);
@@ -186,23 +221,24 @@ async function storeAll(files, signal) {
   return medias;
 }
 
-async function create({ isText, files, titles, words, collection, fresh, token }, medias) {
+async function create({ isText, files, titles, words, image, shows, collection, fresh, token, splits }, medias) {
   const { chainId } = chain;
-  const contract = collection ? { address: collection } : await newCollection(fresh, medias[0]);
-  if (isText) return write("moment/create/writing", { contract, title: titles[0], text: words, token, chainId });
-  const tokens = medias.map((media, index) => ({ ...token, metadata: metadata(titles[index], words, media) }));
-  if (files.length === 1) return write("moment/create", { contract, token: tokens[0], chainId });
-  return write("moment/create-batch", { contract, tokens, chainId });
+  const contract = collection ? { address: collection } : await newCollection(fresh, medias[0], image);
+  if (isText) return write("moment/create/writing", { contract, title: titles[0], text: words, token, splits, chainId });
+  const tokens = medias.map((media, index) => ({ ...token, metadata: metadata(titles[index], words, media, { image, shows }) }));
+  if (files.length === 1) return write("moment/create", { contract, token: tokens[0], splits, chainId });
+  return write("moment/create-batch", { contract, tokens, splits, chainId });
 }
 
 const isPicture = ({ contentType }) => contentType.startsWith("image/");
 
-function metadata(name, description, media) {
-  return { name, description, ...isPicture(media) ? { image: media.uri } : { animation_url: media.uri } };
+function metadata(name, description, media, { image, shows }) {
+  const files = isPicture(media) ? { image: media.uri } : { image, animation_url: media.uri };
+  return { name, description, ...files, ...shows && { attributes: [{ trait_type: "Alt text", value: shows }] } };
 }
 
-async function newCollection(name, media) {
-  const { uri } = await call("POST", "metadata", { name, ...media && isPicture(media) && { image: media.uri } });
+async function newCollection(name, media, image) {
+  const { uri } = await call("POST", "metadata", { name, image: media && isPicture(media) ? media.uri : image });
   return { name, uri };
 }
 
@@ -233,6 +269,7 @@ function showPublished({ titles }, media, { contractAddress, tokenId, tokenIds =
   form.reset();
   $("collection").value = contractAddress;
   showFields();
+  look();
   form.hidden = true;
   $("published").hidden = false;
   $("published-title").focus();
@@ -276,5 +313,6 @@ export function forget() {
   $("job").hidden = true;
   $("collection").replaceChildren(new Option("A new one", ""));
   for (const input of $("publish-form").querySelectorAll("[aria-invalid]")) markField(input);
+  hidePreview();
   showFields();
 }

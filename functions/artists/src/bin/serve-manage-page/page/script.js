@@ -1,7 +1,7 @@
-// The page on which artists manage what is theirs. It talks to this service alone. The token is kept in memory alone:
-// whoever signs out, leaves the page or reloads it is signed out.
+// The page on which artists manage what is theirs. It talks to this service alone. Scripts have the token in memory alone;
+// after a reload a cookie that they can't read goes on, for the token's hour.
 
-import { $, Refusal, announce, call, keep, leave, markField, nobody, onClick, onSubmit, session, setSession, whenLeft, whenStale } from "./kit.js";
+import { $, Refusal, announce, call, credentials, isIn, keep, leave, markField, nobody, onClick, onSubmit, session, setSession, whenLeft, whenStale } from "./kit.js";
 import { forgetPasskeys, hasPasskey, isSupported, signInWithPasskey } from "./passkeys.js";
 import { whenSignedBy } from "./wallets.js";
 
@@ -76,7 +76,7 @@ async function sendCode(email) {
   nonce = crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   try {
     await call("POST", "oauth/code", { email, nonce, ...knownDevice() });
-    if (!session.token) awaitCode({ email, nonce, until: Date.now() + CODE_SECONDS * 1000 });
+    if (!isIn()) awaitCode({ email, nonce, until: Date.now() + CODE_SECONDS * 1000 });
     holdResend(RESEND_SECONDS);
   } catch (refusal) {
     if (refusal.status === 429) holdResend(refusal.retryAfter);
@@ -85,19 +85,29 @@ async function sendCode(email) {
 }
 
 function showStep(step) {
-  for (const form of ["email-form", "code-form", "link-form"]) $(form).hidden = form !== step;
+  for (const form of ["email-form", "code-form", "link-form", "unsubscribe-form"]) $(form).hidden = form !== step;
   $(step).querySelector("input, button").focus();
 }
 
 /** The link of a mail, until it is used. It is taken out of the address, so that no history keeps it. */
 let link = "";
 
+/** What a mail's link stops mails of news with. */
+let unsubscribe = "";
+
 function takeLink() {
-  const found = new URLSearchParams(location.hash.slice(1)).get("link");
-  if (!found) return;
-  link = found;
+  const found = new URLSearchParams(location.hash.slice(1));
+  const [secret, stops] = ["link", "unsubscribe"].map((name) => found.get(name) ?? "");
+  if (stops) {
+    unsubscribe = stops;
+    // Whoever is signed in chooses there.
+    if (isIn()) return location.replace("#account");
+    showStep("unsubscribe-form");
+  }
+  if (!secret && !stops) return;
+  link = secret;
   history.replaceState(null, "", location.pathname + location.search);
-  if (!session.token) showStep("link-form");
+  if (secret && !isIn()) showStep("link-form");
 }
 
 // A press, since programs that look through mails open links.
@@ -108,7 +118,12 @@ onSubmit($("link-form"), async () => {
   setSession({ token: answer.token, email: answer.email, address: answer.social_wallet, end: 0 });
   await enter();
 });
-$("link-email").addEventListener("click", () => showStep("email-form"));
+onSubmit($("unsubscribe-form"), async () => {
+  await call("POST", `mails/unsubscribe?token=${encodeURIComponent(unsubscribe)}`);
+  $("unsubscribe-about").textContent = "They are stopped: no more such mails come.";
+  $("unsubscribe-form").querySelector("button").hidden = true;
+});
+for (const button of ["link-email", "unsubscribe-choose"]) $(button).addEventListener("click", () => showStep("email-form"));
 addEventListener("hashchange", takeLink);
 
 onSubmit($("email-form"), async ({ email }) => {
@@ -173,14 +188,33 @@ $("other-email").addEventListener("click", () => {
   showStep("email-form");
 });
 
-function endInAnHour() {
+/** Until when the cookie of the last sign-in counts, if nobody signed out. */
+const SIGNED_IN = "moments_session";
+
+function endInAnHour(until = Date.now() + TOKEN_SECONDS * 1000) {
   clearTimeout(session.end);
-  session.end = setTimeout(() => leave("Your hour is over. Sign in again to go on."), TOKEN_SECONDS * 1000);
+  session.end = setTimeout(() => leave("Your hour is over. Sign in again to go on."), until - Date.now());
+  localStorage.setItem(SIGNED_IN, until);
 }
 
-async function enter() {
+/** Goes on where the page was dropped, reloaded or left. */
+async function resumeSession() {
+  if (isIn() || Number(localStorage.getItem(SIGNED_IN) ?? 0) < Date.now()) return;
+  setSession({ ...nobody(), isKept: true });
+  try {
+    const asked = ["me", "artists/activity?limit=1"].map((path) => call("GET", path));
+    const [{ artist, expires_at: until }, { email }] = await Promise.all(asked);
+    Object.assign(session, { email: email ?? "", address: artist.address });
+    await enter(Date.parse(until));
+  } catch {
+    // Whoever wants to, signs in.
+    if (!isIn()) setSession(nobody());
+  }
+}
+
+async function enter(until) {
   awaitCode(null);
-  endInAnHour();
+  endInAnHour(until);
   $("entry").hidden = true;
   for (const part of ["account", "session"]) $(part).hidden = false;
   $("self-email").textContent = session.email;
@@ -208,7 +242,7 @@ async function showTab() {
   const [name, ...place] = location.hash.slice(1).split("/");
   // The skip link's address names no tab.
   const isShown = document.querySelector(".tabs [aria-current]");
-  if (!session.token || !TABS[name] && name && isShown) return;
+  if (!isIn() || !TABS[name] && name && isShown) return;
   const tab = TABS[name] ? name : "moments";
   for (const link of document.querySelectorAll(".tabs a")) {
     const isOpen = link.hash === `#${tab}`;
@@ -243,6 +277,7 @@ function signOut(reason) {
   for (const input of document.querySelectorAll("[aria-invalid]")) markField(input);
   for (const form of document.forms) form.reset();
   for (const part of ["account", "session"]) $(part).hidden = true;
+  if (reason) localStorage.removeItem(SIGNED_IN);
   $("farewell").hidden = !reason;
   $("farewell").textContent = reason ?? "";
   $("entry").hidden = false;
@@ -257,12 +292,14 @@ function forgetKept() {
 whenLeft(signOut);
 $("sign-out").addEventListener("click", () => {
   // Whatever becomes of it, the page forgets the token at once.
-  fetch("oauth/logout", { method: "POST", headers: { authorization: `Bearer ${session.token}` }, keepalive: true }).catch(() => {});
+  fetch("oauth/logout", { method: "POST", headers: credentials(session), keepalive: true }).catch(() => {});
+  localStorage.removeItem(SIGNED_IN);
   forgetKept();
   signOut();
 });
 // A page that is kept for the way back must not keep the token.
-addEventListener("pagehide", () => session.token && signOut());
+addEventListener("pagehide", () => isIn() && signOut());
+addEventListener("pageshow", ({ persisted }) => persisted && resumeSession());
 
 whenSignedBy((signIn) => enterBy(signIn));
 
@@ -277,6 +314,10 @@ whenStale(async () => {
     session.token = token;
     endInAnHour();
     return true;
+  }
+  if (!asked.email) {
+    leave("This takes a sign-in of the last 15 minutes. Sign in again to go on.");
+    return false;
   }
   await sendCode(asked.email);
   const dialog = $("again");
@@ -324,5 +365,6 @@ for (const button of document.querySelectorAll(".copy")) {
   });
 }
 
-resumeSignIn();
+await resumeSession();
+if (!isIn()) resumeSignIn();
 takeLink();

@@ -9,7 +9,7 @@ const UPLOADS = "moments_uploads";
 /** Types of files that browsers don't name. */
 const TYPES = { heic: "image/heic", heif: "image/heif", mov: "video/quicktime", m4v: "video/mp4", glb: "model/gltf-binary", flac: "audio/flac", md: "text/markdown", avif: "image/avif" };
 
-const typeOf = ({ name, type }) => type || TYPES[name.split(".").at(-1).toLowerCase()] || "application/octet-stream";
+export const typeOf = ({ name, type }) => type || TYPES[name.split(".").at(-1).toLowerCase()] || "application/octet-stream";
 
 /** Sends a part; `tell` is told how much of it has arrived. */
 function put(url, part, signal, tell) {

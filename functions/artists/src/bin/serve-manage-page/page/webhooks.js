@@ -1,6 +1,6 @@
 // Webhooks: where events are sent to, what became of the last ones, and whether a receiver gets more.
 
-import { $, announce, call, confirmed, fill, minute, onClick, onSubmit, row, when } from "./kit.js";
+import { $, announce, call, confirmed, fill, item, minute, onClick, onSubmit, row, when } from "./kit.js";
 
 const STATES = {
   active: "on",
@@ -18,10 +18,10 @@ export async function loadWebhooks() {
   return webhooks.length;
 }
 
-function told({ type, status, attempts, last_attempt }) {
+function told({ created_at, type, status, attempts, last_attempt }) {
   const answer = last_attempt && (last_attempt.status ?? last_attempt.error);
   const outcome = last_attempt ? ` · ${answer} after ${last_attempt.latency_ms} ms` : "";
-  return `${type}: ${status}${attempts > 1 ? `, ${attempts} tries` : ""}${outcome}`;
+  return `${when(minute, created_at)} · ${type}: ${status}${attempts > 1 ? `, ${attempts} tries` : ""}${outcome}`;
 }
 
 function webhookRow(webhook, deliveries) {
@@ -29,11 +29,7 @@ function webhookRow(webhook, deliveries) {
   const wanted = types.length ? types.join(", ") : "all events";
   const of = collection ? ` of ${collection}` : "";
   const element = row("webhook-row", { url, what: `${description ? `${description} · ` : ""}${wanted}${of} · ${STATES[status]}` });
-  element.querySelector("[data-slot=deliveries]").append(...deliveries.map((delivery) => {
-    const item = document.createElement("li");
-    item.textContent = `${when(minute, delivery.created_at)} · ${told(delivery)}`;
-    return item;
-  }));
+  element.querySelector("[data-slot=deliveries]").append(...deliveries.map((delivery) => item(told(delivery))));
   const act = (name, words, done) => {
     const button = element.querySelector(`[data-act=${name}]`);
     if (words) button.textContent = words;

@@ -1,6 +1,7 @@
 // Money: balances, where it can go, and sending it there.
 
-import { $, announce, call, confirmed, decimal, fill, minute, onClick, onSubmit, row, session, short, smallest, when, write, wrong } from "./kit.js";
+import { forgetDeposit, showDeposit } from "./deposit.js";
+import { $, announce, call, confirmed, decimal, fill, line, minute, onClick, onSubmit, row, session, short, smallest, when, write, wrong } from "./kit.js";
 
 const ETHER = "0x0000000000000000000000000000000000000000";
 
@@ -13,13 +14,8 @@ export const symbolOf = (currency) =>
 export async function loadBalances() {
   const answer = await call("GET", `smartwallet?address=${session.address}`);
   currencies = answer.balances;
-  $("balance-list").replaceChildren(...currencies.map(({ symbol, amount, decimals }) => {
-    const line = document.createElement("p");
-    const [name, value] = [document.createElement("span"), document.createElement("span")];
-    [name.textContent, value.textContent] = [symbol, decimal(amount, decimals)];
-    line.append(name, value);
-    return line;
-  }));
+  showDeposit(answer);
+  $("balance-list").replaceChildren(...currencies.map(({ symbol, amount, decimals }) => line(symbol, decimal(amount, decimals))));
   $("out-currency").replaceChildren(...currencies.map(({ symbol }) => new Option(symbol, symbol)));
   return true;
 }
@@ -90,5 +86,6 @@ onSubmit($("out-form"), async ({ to, amount, currency }) => {
 
 export function forgetBalances() {
   [currencies, wallets, payouts] = [[], [], []];
+  forgetDeposit();
   for (const list of ["balance-list", "payout-list", "to", "out-currency"]) $(list).replaceChildren();
 }

@@ -2,8 +2,8 @@
 
 use alloy::primitives::Address;
 use shared::{
-    model::{Collection, EventData, clip_name, clip_uri},
-    store::{StoreError, engine::PrimaryKey},
+    model::{Collection, EventData, MomentRef, clip_name, clip_uri},
+    store::{StoreError, chain::TimelineSubject, engine::PrimaryKey},
 };
 
 use crate::{
@@ -58,6 +58,10 @@ impl Kind for NewCollection {
         applier.work.add_collection(&collection)?;
         applier.emit(at, 0, EventData::CollectionCreated(events::collection(at, &collection)))?;
         applier.work.list_collection(&collection).await?;
+        for admin in &collection.admins {
+            let whole = MomentRef::whole(chain_id, address);
+            applier.work.note(&whole, &TimelineSubject::AdministeredBy(*admin)).await?;
+        }
         Ok(None)
     }
 }

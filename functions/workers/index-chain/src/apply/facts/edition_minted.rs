@@ -20,7 +20,8 @@ use crate::{
 /// Most tokens accepted of one event: far more than a block has gas for.
 const MAX_QUANTITY: u64 = 50_000;
 
-/// Tokens that are created together where nobody but the creator is an admin: each admin has timelines of their own.
+/// Tokens that are created together where nobody but the creator is an admin: an artist among the admins has timelines of
+/// their own.
 const CHUNK: u64 = 40;
 
 impl Kind for EditionMinted {
@@ -41,7 +42,6 @@ impl Kind for EditionMinted {
     async fn apply(&self, event: &ChainEvent, applier: &mut Applier<'_>, done: u64) -> Result<Option<u64>, StoreError> {
         let (chain, quantity) = (applier.chain.id, self.quantity.min(MAX_QUANTITY));
         let Some(owner) = applier.work.collection(chain, event.emitter.into()).await? else { return Ok(None) };
-        applier.learn_name(owner.creator).await?;
         let mut tier = applier.work.tier(chain, owner.address, self.tier).await?.unwrap_or_default();
         let chunk = (CHUNK / (1 + owner.admins.len() as u64)).max(1);
         let mut next = done;
@@ -97,6 +97,7 @@ impl EditionMinted {
                 sales: Vec::new(),
                 royalty: None,
                 fee_recipients: Vec::new(),
+                moved_to: None,
                 hidden_by: applier.hidden.get(&place).copied(),
                 is_withheld: applier.withheld.has(&place, owner.creator),
                 created_at: at.time,

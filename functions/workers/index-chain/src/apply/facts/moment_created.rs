@@ -27,6 +27,7 @@ impl Kind for MomentCreated {
     fn reads(&self, event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
         let place = applier.place(event.emitter, self.token);
         let mut keys = listing_keys(&place, self.creator.into(), event.protocol, &self.uri);
+        keys.push(applier.collection_key(event.emitter));
         keys.extend(moment_keys(&place));
         for subject in [StatsSubject::Artist(self.creator.into()), StatsSubject::Collection(place.collection)] {
             keys.extend(stats_keys((place.chain, subject), None));
@@ -73,12 +74,12 @@ impl Kind for MomentCreated {
             sales,
             royalty,
             fee_recipients: Vec::new(),
+            moved_to: None,
             hidden_by: applier.hidden.get(&place).copied(),
             is_withheld: applier.withheld.has(&place, creator),
             created_at: at.time,
             updated_at: at.time,
         };
-        applier.learn_name(moment.creator).await?;
         moment.fee_recipients = applier.fee_recipients(&moment, &collection).await?;
         applier.work.put_moment(&moment)?;
         applier.emit(at, 0, EventData::MomentCreated(events::moment(at, &moment, &collection)))?;

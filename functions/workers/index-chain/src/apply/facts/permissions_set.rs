@@ -5,7 +5,7 @@ use shared::{
     model::{self, EventData, MAX_ADMINS},
     store::{
         StoreError,
-        chain::{TimelineSubject, moment_key},
+        chain::{TimelineSubject, admin_notes_key, moment_key},
         engine::PrimaryKey,
     },
 };
@@ -16,8 +16,9 @@ use crate::{
 };
 
 impl Kind for PermissionsSet {
+    /// An artist's timelines change.
     fn names(&self) -> Option<Address> {
-        None
+        Some(self.account)
     }
 
     fn uri(&self) -> Option<&str> {
@@ -25,7 +26,8 @@ impl Kind for PermissionsSet {
     }
 
     fn reads(&self, event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
-        vec![moment_key(&applier.place(event.emitter, self.token))]
+        let length = admin_notes_key(applier.chain.id, self.account.into());
+        vec![moment_key(&applier.place(event.emitter, self.token)), length]
     }
 
     async fn apply(
@@ -49,7 +51,12 @@ impl Kind for PermissionsSet {
             if list_admin(&mut collection.admins, account, is_admin) {
                 collection.updated_at = at.time;
                 applier.work.put_collection(&collection)?;
-                applier.work.relist(place.chain, TimelineSubject::Of(collection.address)).await?;
+                if is_admin {
+                    applier.work.note(&place, &TimelineSubject::AdministeredBy(account)).await?;
+                }
+                if applier.names.is_artists(account) {
+                    applier.work.relist(place.chain, TimelineSubject::Of(collection.address)).await?;
+                }
             }
             return Ok(None);
         }
@@ -66,7 +73,13 @@ impl Kind for PermissionsSet {
                 list_admin(&mut settings.admins, account, is_admin);
             })
             .await?;
-        applier.relist(&place).await?;
+        // An admin of the collection is noted with it.
+        if is_admin && collection.admins.binary_search(&account).is_err() {
+            applier.work.note(&place, &TimelineSubject::AdministeredBy(account)).await?;
+        }
+        if applier.names.is_artists(account) {
+            applier.relist(&place).await?;
+        }
         Ok(None)
     }
 }

@@ -4,8 +4,8 @@ use alloy::primitives::{Address, U256};
 use shared::{
     chain::{ChainAddresses, Role},
     model::{
-        self, Amount, Collection, Counts, EventData, Moment, MomentSale, Payment, Referral, SaleType, StatsSubject,
-        Transfer, TransferType,
+        self, Amount, Collection, Counts, EventData, Moment, Payment, Referral, SaleType, StatsSubject, Transfer,
+        TransferType,
     },
     store::{
         StoreError,
@@ -49,8 +49,8 @@ impl Kind for Purchase {
         let sender = self.referral.map(|sent| (StatsSubject::Artist(sent.account), None));
         let counted = subjects(moment).map(|subject| (subject, Some(account))).into_iter().chain(sender);
         let mut keys: Vec<_> = counted.flat_map(|(subject, who)| stats_keys((chain, subject), who)).collect();
-        let sale = self.sale(&applier.chain.addresses, moment);
-        if sale.is_none_or(|sale| sale.price.0.is_zero()) {
+        let sold = self.sold(&applier.chain.addresses, moment, buyer.quantity);
+        if sold.is_none_or(|(paid, _)| paid.is_zero()) {
             keys.extend(transfer_keys(&self.transfer(at, applier, &found)));
         } else {
             let of_moment = (moment.collection, moment.token_id);
@@ -59,8 +59,6 @@ impl Kind for Purchase {
         Ok(keys)
     }
 
-    /// The amount is the sale's price: strategies take it exactly, whereas the event's value includes the contract's fee,
-    /// which differs from contract to contract.
     async fn apply(
         &self,
         ChainEvent { at, .. }: &ChainEvent,
@@ -74,8 +72,7 @@ impl Kind for Purchase {
         if is_real {
             applier.emit(at, 0, events::transfer(&transfer))?;
         }
-        let sale = self.sale(&applier.chain.addresses, &moment);
-        let sold = sale.map(|sale| (sale.price.0.saturating_mul(buyer.quantity), sale.currency));
+        let sold = self.sold(&applier.chain.addresses, &moment, buyer.quantity);
         if is_real {
             self.count(at, applier, (&moment, &buyer), sold).await?;
         }
@@ -146,13 +143,15 @@ impl Purchase {
     ) -> Result<(), StoreError> {
         let (paid, currency) = sold.unzip();
         let earned = paid.unwrap_or_default().saturating_sub(self.taken);
-        let usdc = applier.chain.addresses.usdc.into();
-        let amount_in = |wanted, amount| if currency == Some(wanted) { Amount(amount) } else { Amount::default() };
+        let is_ether = currency == Some(model::Address::ZERO);
+        let is_usdc = currency.is_some_and(|currency| applier.chain.addresses.is_usdc(currency.into()));
+        let amount_if = |is_in_it, amount| if is_in_it { Amount(amount) } else { Amount::default() };
         let collect = Counts {
             collects: 1,
+            paid: paid.is_some_and(|paid| !paid.is_zero()).into(),
             tokens: Amount(buyer.quantity),
-            eth: amount_in(model::Address::ZERO, earned),
-            usdc: amount_in(usdc, earned),
+            eth: amount_if(is_ether, earned),
+            usdc: amount_if(is_usdc, earned),
             referred: self.referral.is_some().into(),
             ..Counts::default()
         };
@@ -160,8 +159,8 @@ impl Purchase {
         let Some(Referral { account, reward }) = self.referral else { return Ok(()) };
         let sent = Counts {
             referrals: 1,
-            referral_eth: amount_in(model::Address::ZERO, reward.0),
-            referral_usdc: amount_in(usdc, reward.0),
+            referral_eth: amount_if(is_ether, reward.0),
+            referral_usdc: amount_if(is_usdc, reward.0),
             ..Counts::default()
         };
         applier.work.count((moment.chain_id, StatsSubject::Artist(account)), at.time, sent, None).await
@@ -170,7 +169,7 @@ impl Purchase {
     /// The transfer of a purchase that cost nothing, or that has no known price.
     fn transfer(&self, at: &Position, applier: &Applier<'_>, found: &Found) -> Transfer {
         let Found { moment, collection, buyer } = found;
-        let sale = self.sale(&applier.chain.addresses, moment);
+        let sold = self.sold(&applier.chain.addresses, moment, buyer.quantity);
         Transfer {
             id: Transfer::id_of_purchase(applier.id(at)),
             r#type: TransferType::Payment,
@@ -181,8 +180,8 @@ impl Purchase {
             from: model::Address::ZERO,
             to: buyer.account.into(),
             quantity: Amount(buyer.quantity),
-            value: sale.map(|sale| Amount(sale.price.0.saturating_mul(buyer.quantity))),
-            currency: sale.map(|sale| sale.currency),
+            value: sold.map(|(paid, _)| Amount(paid)),
+            currency: sold.map(|(_, currency)| currency),
             transaction_hash: at.transaction,
             block: at.block,
             log: at.log_index,
@@ -190,9 +189,15 @@ impl Purchase {
         }
     }
 
-    fn sale<'a>(&self, known: &ChainAddresses, moment: &'a Moment) -> Option<&'a MomentSale> {
+    /// What was paid for all tokens without the contract's fee, and the currency: by the sale's price, which strategies take
+    /// exactly. Of a list, where every account has a price of its own, it is what the fee left of what came with the purchase.
+    fn sold(&self, known: &ChainAddresses, moment: &Moment, quantity: U256) -> Option<(U256, model::Address)> {
         let strategy = self.strategy(known)?;
-        moment.sales.iter().find(|sale| sale.strategy == strategy)
+        if strategy == SaleType::AllowList {
+            return Some((self.value.saturating_sub(self.fee?), model::Address::ZERO));
+        }
+        let sale = moment.sales.iter().find(|sale| sale.strategy == strategy)?;
+        Some((sale.price.0.saturating_mul(quantity), sale.currency))
     }
 
     /// The seller's strategy; `None` for one without known prices.
@@ -200,6 +205,7 @@ impl Purchase {
         match self.seller {
             it if known.all(Role::FixedPriceMinter).contains(&it) => Some(SaleType::FixedPrice),
             it if known.all(Role::Erc20Minter).contains(&it) => Some(SaleType::Erc20),
+            it if known.all(Role::MerkleMinter).contains(&it) => Some(SaleType::AllowList),
             it if known.registry.is_some_and(|registry| registry.controller == it) => Some(SaleType::Erc20),
             _ => None,
         }

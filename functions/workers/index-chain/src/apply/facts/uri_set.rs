@@ -2,7 +2,7 @@
 
 use alloy::primitives::Address;
 use shared::{
-    model::{EventData, clip_uri},
+    model::{EventData, MovedTo, clip_uri, split_pointer},
     store::{StoreError, chain::moment_key, engine::PrimaryKey},
 };
 
@@ -17,7 +17,7 @@ impl Kind for UriSet {
     }
 
     fn uri(&self) -> Option<&str> {
-        Some(&self.uri)
+        Some(split_pointer(&self.uri).0)
     }
 
     fn reads(&self, event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
@@ -39,7 +39,12 @@ impl Kind for UriSet {
         let place = applier.place(*emitter, self.token);
         let moment = applier.work.moment(&place).await?.filter(|_| !self.uri.is_empty());
         let Some(mut moment) = moment else { return Ok(None) };
-        moment.uri = clip_uri(&self.uri);
+        applier.name_again(event, &self.uri, moment.created_at);
+        // What a move leaves behind keeps its document, for those who hold tokens.
+        let (document, copy) = split_pointer(&self.uri);
+        let copy = copy.filter(|copy| copy.chain == place.chain && *copy != place);
+        moment.moved_to = copy.map(|copy| MovedTo { collection: copy.collection, token_id: copy.token });
+        moment.uri = clip_uri(document);
         moment.updated_at = at.time;
         applier.work.put_moment(&moment)?;
         if let Some(collection) = applier.work.collection(place.chain, place.collection).await? {

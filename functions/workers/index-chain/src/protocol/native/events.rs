@@ -12,7 +12,7 @@ use shared::{
             },
             CreatorFactory::{RoyaltyConfiguration, SetupNewContract},
             Erc20Minter::{self, ERC20RewardsDeposit},
-            FixedPriceMinter,
+            FixedPriceMinter, MerkleMinter,
             MintCommenter::MintComment,
             SplitFactory::{SplitCreated_0, SplitCreated_1, SplitParams},
             TimedMinter::{self, SaleSetV2},
@@ -34,7 +34,7 @@ use crate::{
 pub fn table(known: &ChainAddresses) -> Vec<IndexedEvent> {
     let of = |role| known.all(role);
     let (fixed_price, erc20, timed) = (of(Role::FixedPriceMinter), of(Role::Erc20Minter), of(Role::TimedMinter));
-    let minters = [&*fixed_price, &*erc20, &*timed].concat();
+    let (minters, merkle) = ([&*fixed_price, &*erc20, &*timed].concat(), of(Role::MerkleMinter));
     let (factories, comments, split_factories) = (of(Role::Factory), of(Role::Comments), of(Role::SplitFactory));
     vec![
         of_contracts::<SetupNewContract>(&factories, collection_created),
@@ -49,6 +49,7 @@ pub fn table(known: &ChainAddresses) -> Vec<IndexedEvent> {
         of_contracts::<Erc20Minter::SaleSet>(&erc20, erc20_sale_set),
         of_contracts::<TimedMinter::SaleSet>(&timed, timed_sale_set),
         of_contracts::<SaleSetV2>(&timed, timed_sale_set_v2),
+        of_contracts::<MerkleMinter::SaleSet>(&merkle, list_sale_set),
         of_collections::<Purchased>(purchased),
         of_contracts::<ERC20RewardsDeposit>(&erc20, erc20_purchased),
         of_contracts::<MintComment>(&minters, mint_commented),
@@ -117,15 +118,10 @@ fn fixed_price_sale_set(log: Log<FixedPriceMinter::SaleSet>) -> Option<Fact> {
         end: config.saleEnd,
         max_per_address: config.maxTokensPerAddress,
         funds_recipient: account(config.fundsRecipient),
+        root: None,
         set_in: (0, 0),
     };
-    // The contract resets a sale by setting everything to 0.
-    Some(Fact::SaleSet(event::SaleSet {
-        collection: set.mediaContract,
-        token: set.tokenId,
-        is_reset: sale.end == 0,
-        sale,
-    }))
+    Some(sale_set(set.mediaContract, set.tokenId, sale))
 }
 
 fn erc20_sale_set(log: Log<Erc20Minter::SaleSet>) -> Option<Fact> {
@@ -138,14 +134,31 @@ fn erc20_sale_set(log: Log<Erc20Minter::SaleSet>) -> Option<Fact> {
         end: config.saleEnd,
         max_per_address: config.maxTokensPerAddress,
         funds_recipient: account(config.fundsRecipient),
+        root: None,
         set_in: (0, 0),
     };
-    Some(Fact::SaleSet(event::SaleSet {
-        collection: set.mediaContract,
-        token: set.tokenId,
-        is_reset: sale.end == 0,
-        sale,
-    }))
+    Some(sale_set(set.mediaContract, set.tokenId, sale))
+}
+
+fn list_sale_set(log: Log<MerkleMinter::SaleSet>) -> Option<Fact> {
+    let (set, settings) = (&log.data, &log.data.merkleSaleSettings);
+    let sale = MomentSale {
+        strategy: SaleType::AllowList,
+        price: Amount::default(),
+        currency: model::Address::ZERO,
+        start: settings.presaleStart,
+        end: settings.presaleEnd,
+        max_per_address: 0,
+        funds_recipient: account(settings.fundsRecipient),
+        root: Some(settings.merkleRoot),
+        set_in: (0, 0),
+    };
+    Some(sale_set(set.mediaContract, set.tokenId, sale))
+}
+
+/// Strategies reset a sale by setting everything to 0.
+fn sale_set(collection: Address, token: U256, sale: MomentSale) -> Fact {
+    Fact::SaleSet(event::SaleSet { collection, token, is_reset: sale.end == 0, sale })
 }
 
 fn account(address: Address) -> Option<model::Address> {
@@ -172,6 +185,7 @@ fn timed_sale(collection: Address, token: U256, start: u64, end: u64) -> Fact {
         end: if end == 0 { u64::MAX } else { end },
         max_per_address: 0,
         funds_recipient: None,
+        root: None,
         set_in: (0, 0),
     };
     Fact::SaleSet(event::SaleSet { collection, token, sale, is_reset: false })
@@ -183,8 +197,10 @@ fn purchased(log: Log<Purchased>) -> Option<Fact> {
         token: log.data.tokenId,
         quantity: Some(log.data.quantity),
         seller: log.data.minter,
+        value: log.data.value,
         taken: U256::ZERO,
         // Another contract tells: see `read::referrals`.
+        fee: None,
         referral: None,
     }))
 }
@@ -197,6 +213,8 @@ fn erc20_purchased(log: Log<ERC20RewardsDeposit>) -> Option<Fact> {
         token: paid.tokenId,
         quantity: None,
         seller: log.address,
+        value: U256::ZERO,
+        fee: None,
         taken: rewards.into_iter().fold(U256::ZERO, U256::saturating_add),
         referral: referral(paid.mintReferral, paid.zora, paid.mintReferralReward),
     }))

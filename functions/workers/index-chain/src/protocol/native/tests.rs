@@ -11,7 +11,7 @@ use shared::{
         },
         CreatorFactory::{RoyaltyConfiguration, SetupNewContract},
         Erc20Minter::{self, ERC20RewardsDeposit},
-        FixedPriceMinter,
+        FixedPriceMinter, MerkleMinter,
         MintCommenter::MintComment,
         SplitFactory::{SplitCreated_0, SplitCreated_1, SplitParams},
         TimedMinter::{self, SaleData, SaleSetV2},
@@ -61,6 +61,7 @@ fn sale(strategy: SaleType, price: u64, currency: Address) -> MomentSale {
         end: 20,
         max_per_address: 3,
         funds_recipient: Some(BOB.into()),
+        root: None,
         set_in: (0, 0),
     }
 }
@@ -210,8 +211,17 @@ fn timed_sale_set_v2(end: u64) -> SaleSetV2 {
     SaleSetV2 { collection: COLLECTION, tokenId: TOKEN, saleData: data, mintFee: U256::ONE }
 }
 
+fn list_sale_set(end: u64, root: B256) -> MerkleMinter::SaleSet {
+    let settings =
+        MerkleMinter::MerkleSaleSettings { presaleStart: 10, presaleEnd: end, fundsRecipient: BOB, merkleRoot: root };
+    MerkleMinter::SaleSet { mediaContract: COLLECTION, tokenId: TOKEN, merkleSaleSettings: settings }
+}
+
 fn sale_samples() -> Vec<Sample> {
     let known = chain().addresses;
+    let merkle = known.merkle_minter.expect("a strategy");
+    let listed = sale(SaleType::AllowList, 0, Address::ZERO);
+    let listed = MomentSale { root: Some(ID), max_per_address: 0, ..listed };
     let native = sale(SaleType::FixedPrice, 5, Address::ZERO);
     let erc20_config = Erc20Minter::SalesConfig {
         saleStart: 10,
@@ -246,6 +256,12 @@ fn sale_samples() -> Vec<Sample> {
         sample(known.timed_minter, timed_v1, sale_set(timed_sale(10, 20), false)),
         sample(known.timed_minter, timed_sale_set_v2(20), sale_set(timed_sale(10, 20), false)),
         sample(known.timed_minter, timed_sale_set_v2(0), sale_set(timed_sale(10, u64::MAX), false)),
+        sample(merkle, list_sale_set(20, ID), sale_set(listed.clone(), false)),
+        sample(
+            merkle,
+            list_sale_set(0, B256::ZERO),
+            sale_set(MomentSale { end: 0, root: Some(B256::ZERO), ..listed }, true),
+        ),
     ]
 }
 
@@ -264,9 +280,21 @@ fn purchase_samples() -> Vec<Sample> {
         firstMinterReward: U256::from(3),
         zoraReward: U256::from(4),
     };
-    let purchase = |quantity, seller, taken, referral| {
+    let purchase = |quantity: Option<U256>, seller, taken, referral| {
         let taken = U256::from(taken);
-        Fact::Purchased(Purchase { collection: COLLECTION, token: TOKEN, quantity, seller, taken, referral })
+        // A purchase that says how many it is of says what came with it, too.
+        let value = quantity.map_or(U256::ZERO, |_| U256::from(99));
+        let fee = None;
+        Fact::Purchased(Purchase {
+            collection: COLLECTION,
+            token: TOKEN,
+            quantity,
+            seller,
+            value,
+            fee,
+            taken,
+            referral,
+        })
     };
     let referral = Referral { account: BOB.into(), reward: Amount(U256::from(2)) };
     // Nobody is named: the protocol gets it itself.

@@ -94,6 +94,7 @@ fn sale_set(log: Log<MintConfigurationUpdated>, currency: Address) -> Option<Fac
         end: u64::MAX,
         max_per_address: 0,
         funds_recipient: (!recipient.is_zero()).then(|| recipient.into()),
+        root: None,
         set_in: (0, 0),
     };
     Some(Fact::SaleSet(event::SaleSet { collection: set.releaseContract, token: set.tokenId, sale, is_reset: false }))
@@ -105,6 +106,8 @@ fn purchased(log: Log<TokenPurchased>, controller: Address) -> Option<Fact> {
         token: log.data.tokenId,
         quantity: Some(log.data.amount),
         seller: controller,
+        value: U256::ZERO,
+        fee: None,
         taken: U256::ZERO,
         referral: None,
     }))

@@ -65,6 +65,7 @@ fn samples() -> Vec<Sample> {
         end: u64::MAX,
         max_per_address: 0,
         funds_recipient: Some(BOB.into()),
+        root: None,
         set_in: (0, 0),
     };
     let configuration = MintConfiguration { price: Uint::from(5), fundsRecipient: BOB };
@@ -130,6 +131,8 @@ fn samples() -> Vec<Sample> {
                 token: TOKEN,
                 quantity: Some(U256::from(3)),
                 seller: registry.controller,
+                value: U256::ZERO,
+                fee: None,
                 taken: U256::ZERO,
                 referral: None,
             }),

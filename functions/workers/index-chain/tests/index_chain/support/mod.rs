@@ -6,7 +6,7 @@ pub mod shop;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    env, fs,
+    env,
 };
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -24,7 +24,6 @@ use shared::{
         engine::NumberedEvent,
     },
 };
-use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};
 
 pub use self::node_proxy::{NodeBehavior, NodeProxy};
@@ -81,7 +80,7 @@ impl Indexer {
     pub async fn through(test_chain: &TestChain, urls: &[&str], proxy: Option<&DatabaseProxy>) -> Result<Self, Error> {
         let dynamodb = database::start().await?;
         let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
-        let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+        let template = Paths::of_checkout().template()?;
         for table in template.resources("AWS::DynamoDB::Table") {
             endpoints.create_table(table).await?;
         }

@@ -13,7 +13,7 @@ use shared::{
         },
         protocol::publishing::Publisher,
     },
-    model::{Amount, NewMoment, OPEN_EDITION, Sale, SaleTerms},
+    model::{Amount, NewMoment, OPEN_EDITION, RoyaltyBps, Sale, SaleTerms},
 };
 use tests::{Error, TestChain, history::History};
 
@@ -34,8 +34,12 @@ impl Shop {
         let history = History::on(&test_chain, 1).await?;
         let artist = history.people[0];
         let mut shop = Self { test_chain, artist, history, collection: Address::ZERO };
-        let call: createContractCall =
-            shop.publisher().create_collection("Tides", &"ar://collection".parse()?, &[moment(1)?]);
+        let call: createContractCall = shop.publisher().create_collection(
+            "Tides",
+            &"ar://collection".parse()?,
+            &[moment(1)?],
+            RoyaltyBps::default(),
+        );
         let factory = shop.test_chain.chain.addresses.factory;
         let receipt = shop.history.send(artist, factory, U256::ZERO, &call).await?.ok_or("no collection")?;
         shop.collection = created(&receipt)?;
@@ -58,7 +62,8 @@ impl Shop {
         let moments = (1..=tokens).map(moment).collect::<Result<Vec<_>, _>>()?;
         let addresses = &self.test_chain.chain.addresses;
         let publisher = Publisher { addresses, account, operator: account, split: None };
-        let call: createContractCall = publisher.create_collection("Waves", &"ar://collection".parse()?, &moments);
+        let call: createContractCall =
+            publisher.create_collection("Waves", &"ar://collection".parse()?, &moments, RoyaltyBps::default());
         let receipt = self.history.send(sender, addresses.factory, U256::ZERO, &call).await?.ok_or("no collection")?;
         created(&receipt)
     }
@@ -112,5 +117,6 @@ fn moment(number: u64) -> Result<NewMoment, Error> {
         sale: Sale::FixedPrice { terms, price: Amount(U256::from(PRICE)) },
         payout_recipient: None,
         mint_to_creator: 1,
+        royalty: RoyaltyBps::default(),
     })
 }

@@ -57,7 +57,7 @@ impl RankKey {
         Self::from_prefix(bytes.get(..=shared).unwrap_or(&bytes))
     }
 
-    pub(super) fn from_text(text: &str) -> Option<Self> {
+    pub(in crate::store) fn from_text(text: &str) -> Option<Self> {
         let (score, id) = text.split_at_checked(Self::BYTES)?;
         let number = |digits| u128::from_str_radix(digits, 16).ok();
         Some(Self { score: number(score)?, id: number(id)? })

@@ -13,6 +13,9 @@ use crate::{
     store::engine::table::{StoreError, text},
 };
 
+/// Attempts at rows that fit together; the last one is consistent.
+const ATTEMPTS: usize = 3;
+
 /// A page of members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedPage<R> {
@@ -54,13 +57,34 @@ impl RankedSets {
         self.page_from(set, Place { since, direction: Direction::Descending, offset }, limit).await
     }
 
+    /// Returns members with keys below `end` and from `since` on, greatest first: these stay the same while greater ones are
+    /// added. Two reads in parallel; two more with `since`.
+    pub async fn greatest_below<R: DeserializeOwned>(
+        &self,
+        set: &RankedSet,
+        since: RankKey,
+        end: RankKey,
+        limit: u32,
+    ) -> Result<RankedPage<R>, StoreError> {
+        let (direction, greatest) = (Direction::Descending, end.before());
+        for attempt in 1..=ATTEMPTS {
+            let reader = if attempt == ATTEMPTS { &self.consistent() } else { self };
+            let range = Range { least: since, greatest, direction, skip: 0, is_turned: false };
+            let tree = reader.tree(set, Place { since, direction, offset: 0 });
+            let (tree, rows) = tokio::try_join!(tree, reader.members(set, range, limit))?;
+            if let Some(total) = reader.count_since(set, &tree, since).await? {
+                return Ok(RankedPage { rows, total });
+            }
+        }
+        Err(StoreError::Contention("a ranked set"))
+    }
+
     async fn page_from<R: DeserializeOwned>(
         &self,
         set: &RankedSet,
         place: Place,
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
-        const ATTEMPTS: usize = 3;
         let Place { since, direction, offset } = place;
         if offset == 0 {
             let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0, is_turned: false };

@@ -1,0 +1,156 @@
+//! What a node that is asked first does wrong, while the one behind it is good.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{Act, Request};
+
+/// A way to be bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vice {
+    /// Says that it has what it is sent, and forgets it.
+    Swallows,
+    /// Knows no later block, and forgets what it is sent.
+    StandsStill,
+    /// Answers after ten seconds.
+    Hangs,
+    /// Asks for fewer calls.
+    Throttles,
+    /// Says that what was done failed.
+    ForgesStatus,
+    /// Says that each sender has sent a billion transactions.
+    ForgesNonces,
+    /// Has receipts before their block, by the hash of an unfinished one.
+    TellsEarly,
+    /// Has receipts of blocks that never come.
+    InventsBlocks,
+}
+
+impl Vice {
+    pub const ALL: [Self; 8] = [
+        Self::Swallows,
+        Self::StandsStill,
+        Self::Hangs,
+        Self::Throttles,
+        Self::ForgesStatus,
+        Self::ForgesNonces,
+        Self::TellsEarly,
+        Self::InventsBlocks,
+    ];
+
+    /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands.
+    fn act(self, request: &Request, head: u64, still: u64) -> Act {
+        match (self, &*request.operation) {
+            (Self::Swallows | Self::StandsStill, "eth_sendRawTransaction") => request.swallow(),
+            (Self::StandsStill, _) => as_of(request, still),
+            (Self::Hangs, _) => Act::Hold(Duration::from_secs(10)),
+            (Self::Throttles, _) => Act::Answer(429, "slow down".to_owned()),
+            (Self::ForgesStatus, "eth_getTransactionReceipt") => Act::add("status", json!("0x0")),
+            (Self::ForgesNonces, "eth_getTransactionCount") => Act::Say(json!("0x3b9aca00")),
+            (Self::TellsEarly, "eth_getTransactionReceipt") => early(request, head + 1),
+            (Self::InventsBlocks, "eth_getTransactionReceipt") => early(request, head + 1_000),
+            _ => Act::Forward,
+        }
+    }
+}
+
+/// A node that is good, or bad in one way at a time.
+#[derive(Clone, Default)]
+pub struct Wayward(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    /// Position of the vice, from 1; 0 for none.
+    vice: AtomicUsize,
+    head: AtomicU64,
+    still: AtomicU64,
+    disturbed: AtomicUsize,
+}
+
+impl Wayward {
+    /// Notes the chain's newest block.
+    pub fn see(&self, head: u64) {
+        self.0.head.store(head, Relaxed);
+    }
+
+    /// Turns bad, or good again.
+    pub fn turn(&self, vice: Option<Vice>) {
+        self.0.still.store(self.0.head.load(Relaxed), Relaxed);
+        let position = Vice::ALL.iter().position(|known| Some(*known) == vice);
+        self.0.vice.store(position.map_or(0, |position| position + 1), Relaxed);
+    }
+
+    pub fn is_bad(&self) -> bool {
+        self.0.vice.load(Relaxed) > 0
+    }
+
+    /// Calls that weren't answered as they should.
+    pub fn disturbed(&self) -> usize {
+        self.0.disturbed.load(Relaxed)
+    }
+
+    /// What becomes of a request.
+    pub fn act(&self, request: &Request) -> Act {
+        let vice = self.0.vice.load(Relaxed).checked_sub(1).and_then(|at| Vice::ALL.get(at));
+        let (head, still) = (self.0.head.load(Relaxed), self.0.still.load(Relaxed));
+        let act = vice.map_or(Act::Forward, |vice| vice.act(request, head, still));
+        self.0.disturbed.fetch_add(usize::from(!matches!(act, Act::Forward)), Relaxed);
+        act
+    }
+}
+
+/// A request to a node that has no block after this one.
+fn as_of(request: &Request, block: u64) -> Act {
+    let tag_at = match &*request.operation {
+        "eth_blockNumber" => return Act::Say(json!(format!("{block:#x}"))),
+        "eth_getTransactionReceipt" => {
+            return Act::Change(Box::new(move |receipt| {
+                if number(&receipt["blockNumber"]).is_some_and(|number| number > block) {
+                    *receipt = Value::Null;
+                }
+            }));
+        }
+        "eth_getBlockByNumber" | "eth_getBlockReceipts" => 0,
+        "eth_getTransactionCount"
+        | "eth_getBalance"
+        | "eth_getCode"
+        | "eth_call"
+        | "eth_estimateGas"
+        | "eth_simulateV1"
+        | "eth_feeHistory" => 1,
+        _ => return Act::Forward,
+    };
+    let mut body = request.body.clone();
+    let Some(tag) = body["params"].get_mut(tag_at) else { return Act::Forward };
+    match number(tag) {
+        Some(number) if number <= block => return Act::Forward,
+        Some(_) if tag_at == 0 => return Act::Say(Value::Null),
+        // A block by its hash.
+        None if !tag.is_string() => return Act::Forward,
+        _ => *tag = json!(format!("{block:#x}")),
+    }
+    Act::Instead(body)
+}
+
+/// A receipt by a block with this number that isn't the chain's, whether the transaction is in one or not.
+fn early(request: &Request, block: u64) -> Act {
+    let zeros = |bytes: usize| format!("0x{}", "00".repeat(bytes));
+    let receipt = json!({
+        "type": "0x2", "status": "0x1", "cumulativeGasUsed": "0x5208", "logsBloom": zeros(256), "logs": [],
+        "transactionHash": request.body["params"][0], "transactionIndex": "0x0",
+        "blockHash": format!("0x{}", "33".repeat(32)), "blockNumber": format!("{block:#x}"),
+        "gasUsed": "0x5208", "effectiveGasPrice": "0x1", "from": zeros(20), "to": zeros(20),
+    });
+    Act::Say(receipt)
+}
+
+fn number(value: &Value) -> Option<u64> {
+    u64::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
+}

@@ -1,0 +1,102 @@
+//! Calls of nodes: how many a write takes, and how long they wait for each other.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use alloy::{
+    primitives::{Bytes, U256},
+    providers::ext::AnvilApi,
+    sol_types::SolCall,
+};
+use shared::{
+    chain::{
+        contracts::native::Creator1155,
+        node::MULTICALL,
+        protocol::permission::{Permission, Permissions},
+        transaction::Planner,
+    },
+    model::{MomentRef, Plan},
+};
+
+use crate::{
+    proxy::{self, Act},
+    support::{Error, answer_always, policy, queue, relay, rename, renaming, run, stage, token_creation},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn next_tokens_of_many_collections_are_read_in_one_call() -> Result<(), Error> {
+    const COUNT: usize = 8;
+    let (workshop, artists, _) = stage("relay-one-call", COUNT).await?;
+    let node = workshop.node().await?;
+    let question = alloy::hex::encode(Creator1155::nextTokenIdCall::SELECTOR);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let is_asked = request.body["params"][0]["input"].as_str().is_some_and(|input| input.contains(&question));
+        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    let mut collections = Vec::new();
+    for artist in &artists {
+        collections.push(workshop.collection(&[*artist]).await?);
+    }
+    // Where the chain lacks the contract for it, each is asked on its own.
+    for (code, calls) in [(None, 1), (Some(Bytes::new()), 1 + COUNT)] {
+        if let Some(code) = code {
+            node.anvil_set_code(MULTICALL, code).await?;
+        }
+        for (artist, collection) in artists.iter().zip(&collections) {
+            queue(&workshop, artist, vec![token_creation(artist, *collection, "ar://together")?]).await?;
+        }
+        asked.store(0, Relaxed);
+
+        let report = run(&relay(&workshop, &url)?).await?;
+
+        assert_eq!((report.ended, report.batches), (COUNT, 1));
+        assert_eq!(asked.load(Relaxed), calls);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn write_takes_three_round_trips_once_the_caller_is_known() -> Result<(), Error> {
+    /// How long each call takes: what isn't a call takes less.
+    const DELAY: Duration = Duration::from_secs(1);
+    let (workshop, artists, collection) = stage("relay-round-trips", 1).await?;
+    let artist = artists[0];
+    queue(&workshop, &artist, vec![renaming(collection, "ar://first-write")]).await?;
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let oracle = workshop.chain.spending.l1_fee_oracle.ok_or("no oracle")?;
+    answer_always(&workshop.node().await?, oracle, 1).await?;
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&calls);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        log.lock().unwrap().push(request.operation.clone());
+        Act::Hold(DELAY)
+    })
+    .await?;
+    let planner = Planner::new(workshop.chain.clone(), workshop.node_at(&url)?, workshop.operator, policy());
+    let caller = workshop.transactions().caller(artist.artist_id, workshop.chain.id, None).await?.ok_or("nobody")?;
+    let token = token_creation(&artist, collection, "ar://next")?.plan;
+    let uri = Plan::Calls { calls: vec![rename(collection, "ar://renamed")] };
+    for (plan, permission, most) in [(uri, Permission::Metadata, 5), (token, Permission::Admin, 6)] {
+        calls.lock().unwrap().clear();
+        let start = Instant::now();
+
+        let moment = MomentRef { chain: workshop.chain.id, collection: collection.into(), token: U256::ONE.into() };
+        let permissions = Permissions::of(planner.node(), artist.embedded_wallet.into(), &moment).await?;
+        assert!(permissions.exists && permissions.may(permission));
+        planner.plan(&caller, plan).await?;
+
+        let (elapsed, calls) = (start.elapsed(), calls.lock().unwrap());
+        assert!(elapsed < DELAY * 4, "{elapsed:?} for {calls:?}");
+        assert!(calls.len() <= most, "{calls:?}");
+    }
+    Ok(())
+}
