@@ -31,4 +31,4 @@ async function follow() {
     document.querySelector("#carried").replaceWith(list);
   }
 }
-follow();
+addEventListener("DOMContentLoaded", follow);

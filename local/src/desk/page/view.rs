@@ -238,7 +238,8 @@ fn frame(title: &str, left: usize, main: &Markup, done: &[Carried]) -> Markup {
                 title { (title) " · Desk" }
                 link rel="stylesheet" href="desk.css";
                 link rel="icon" href="data:,";
-                script src="desk.js" defer {}
+                // Not deferred: a key that is pressed once a button can be seen must count.
+                script src="desk.js" {}
             }
             body {
                 header {
