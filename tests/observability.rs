@@ -15,14 +15,12 @@ fn template_text() -> String {
 #[tokio::test]
 async fn request_log_is_one_line_without_mail_addresses() {
     let stack = Stack::connect();
-    let log = Paths::of_checkout().local("test-sandboxes/send-code.log");
-    let before = fs::read_to_string(&log).map_or(0, |text| text.len());
     let sandbox = Sandbox::with_variables(&stack, "send-code", &[("METRICS_NAMESPACE", "Moments/observed")]).await;
     let email = unused_email();
     for _ in 0..2 {
         sandbox.post("192.0.2.77", &json!({"email": email})).await;
     }
-    let log = fs::read_to_string(&log).expect("the function's log").split_off(before);
+    let log = sandbox.log();
     assert!(!log.contains(&email), "the log has a mail address");
     let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let counted = |line: &&Value| {
@@ -48,7 +46,7 @@ async fn wrong_code_is_logged_with_the_hash_of_its_mailbox() {
     let code = local::mail::newest_code(&stack.map.mail, &email, 0).await.expect("a code");
     body["code"] = json!(another_code(&code));
     assert_eq!(log_in.post("192.0.2.78", &body).await.0, 401);
-    let log = fs::read_to_string(Paths::of_checkout().local("test-sandboxes/log-in.log")).expect("the function's log");
+    let log = log_in.log();
     let mailbox = email.parse::<Email>().expect("an address").mailbox();
     let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let told = lines.iter().filter(|line| line["message"] == "wrong sign-in code" && line["mailbox"] == mailbox);

@@ -73,7 +73,7 @@ impl World {
         self.delete(&format!("RELAY#{}", self.workshop.chain.id), "LEASE").await?;
         let sandbox = Sandbox::with_variables(&stage, binary, variables).await;
         let written = async {
-            while !Seen::of(&stage, binary).has(metric) {
+            while !Seen::of(&stage, &sandbox).has(metric) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
@@ -82,7 +82,7 @@ impl World {
             () = written => {}
             _ = sandbox.invoke(&event) => {}
         }
-        Ok(Seen::of(&stage, binary))
+        Ok(Seen::of(&stage, &sandbox))
     }
 
     async fn queue(&self) -> Result<(), Error> {

@@ -5,10 +5,7 @@ mod chains;
 mod requests;
 mod workers;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use local::{
     alarm::{Alarm, Composite, Point, State, mails, points},
@@ -37,10 +34,9 @@ struct Seen {
 }
 
 impl Seen {
-    /// The metrics that a function wrote for this stage.
-    fn of(stage: &Stack, binary: &str) -> Self {
-        let log = Paths::of_checkout().local("test-sandboxes").join(format!("{binary}.log"));
-        let mut points = points(&fs::read_to_string(log).unwrap_or_default());
+    /// The metrics that a function of this stage wrote.
+    fn of(stage: &Stack, function: &Sandbox) -> Self {
+        let mut points = points(&function.log());
         let namespace = format!("Moments/{}", stage.map.names["Stage"]);
         points.retain(|point| point.namespace == namespace);
         Self { names: names(stage), points }

@@ -37,21 +37,22 @@ async fn codes_refused(stack: &Stack) -> Tried {
         sandbox.post("192.0.2.1", &json!({"email": unused_email()})).await;
     })
     .await;
-    let (status, _) =
-        function(&without, "send-code", &[]).await.post("192.0.2.2", &json!({"email": unused_email()})).await;
-    assert_eq!(status, 200);
-    Tried { with: Seen::of(&with, "send-code"), without: Seen::of(&without, "send-code"), times: 1 }
+    let well = function(&without, "send-code", &[]).await;
+    assert_eq!(well.post("192.0.2.2", &json!({"email": unused_email()})).await.0, 200);
+    Tried { with: Seen::of(&with, &sandbox), without: Seen::of(&without, &well), times: 1 }
 }
 
 /// More mails are asked for than the service sends in an hour.
 async fn mail_budget(stack: &Stack) -> Tried {
     let (with, without) = (staged(stack), staged(stack));
-    let ask = async |stack: &Stack, hourly: &str| {
-        let sandbox = function(stack, "send-code", &[("CODES_TOTAL_HOURLY", hourly)]).await;
-        sandbox.post("192.0.2.4", &json!({"email": unused_email()})).await.0
+    let ask = async |stage: &Stack, hourly: &str| {
+        let sandbox = function(stage, "send-code", &[("CODES_TOTAL_HOURLY", hourly)]).await;
+        let (status, _) = sandbox.post("192.0.2.4", &json!({"email": unused_email()})).await;
+        (status, Seen::of(stage, &sandbox))
     };
-    assert_eq!((ask(&with, "0").await, ask(&without, "3000").await), (429, 200));
-    Tried { with: Seen::of(&with, "send-code"), without: Seen::of(&without, "send-code"), times: 1 }
+    let ((refused, with), (sent, without)) = (ask(&with, "0").await, ask(&without, "3000").await);
+    assert_eq!((refused, sent), (429, 200));
+    Tried { with, without, times: 1 }
 }
 
 /// Many clients guess codes.
@@ -63,8 +64,9 @@ async fn sign_ins_refused(stack: &Stack) -> Tried {
         assert_eq!(sandbox.post(&format!("192.0.2.{}", number % 250), &body).await.0, 401);
     };
     together(201, async |number| guess(&sandbox, number).await).await;
-    guess(&function(&without, "log-in", &[]).await, 0).await;
-    Tried { with: Seen::of(&with, "log-in"), without: Seen::of(&without, "log-in"), times: 1 }
+    let well = function(&without, "log-in", &[]).await;
+    guess(&well, 0).await;
+    Tried { with: Seen::of(&with, &sandbox), without: Seen::of(&without, &well), times: 1 }
 }
 
 /// No node answers.
@@ -77,9 +79,9 @@ async fn failed_writes(stack: &Stack) -> Tried {
     let nodes = json!({"8453": [NOWHERE]}).to_string();
     let sandbox = function(&with, "update-moment-uri", &[("RPC_URLS", &nodes)]).await;
     together(6, async |_| assert!(write(&sandbox).await >= 500)).await;
-    assert_eq!(write(&function(&without, "update-moment-uri", &[]).await).await, 200);
-    let seen = |stage: &Stack| Seen::of(stage, "update-moment-uri");
-    Tried { with: seen(&with), without: seen(&without), times: 1 }
+    let well = function(&without, "update-moment-uri", &[]).await;
+    assert_eq!(write(&well).await, 200);
+    Tried { with: Seen::of(&with, &sandbox), without: Seen::of(&without, &well), times: 1 }
 }
 
 /// The database takes its time.

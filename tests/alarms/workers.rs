@@ -76,7 +76,7 @@ async fn failing_runs(
     }
     let well = Sandbox::with(&without, binary, &[], &database.endpoint).await;
     well.invoke(&json!({})).await;
-    let tried = Tried { with: Seen::of(&with, binary), without: Seen::of(&without, binary), times: 1 };
+    let tried = Tried { with: Seen::of(&with, &broken), without: Seen::of(&without, &well), times: 1 };
     assert!(tried.with.points.is_empty() && tried.without.has(metric), "{:?}", tried.without.points);
     let queue = |stage: &Stack, letters: usize| {
         let metric = ("AWS/SQS", "ApproximateNumberOfMessagesVisible");
@@ -94,14 +94,15 @@ async fn metadata_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tr
     let documents = Documents::new(ChainTable::new(&config, "ChainTable"));
     let run = async |stage: &Stack| {
         let variables = [("ARWEAVE_GATEWAYS", NOWHERE)];
-        Sandbox::with(stage, BINARY, &variables, &database.endpoint).await.invoke(&json!({})).await;
+        let sandbox = Sandbox::with(stage, BINARY, &variables, &database.endpoint).await;
+        sandbox.invoke(&json!({})).await;
+        Seen::of(stage, &sandbox)
     };
-    run(&without).await;
+    let without = run(&without).await;
     let uris: Vec<String> = (0..40).map(|number| format!("ar://nobody-has-{number}")).collect();
     let collection = "0x0000000000000000000000000000000000000001".parse()?;
     documents.queue(ChainId(8453), uris.iter().map(|uri| NamedDocument { uri, collection, at: 0 })).await?;
-    run(&with).await;
-    Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: RUNS_AN_HOUR })
+    Ok(Tried { with: run(&with).await, without, times: RUNS_AN_HOUR })
 }
 
 /// The pinning service is down.
@@ -112,15 +113,17 @@ async fn pin_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, 
     let (pins, media) = (Pins::new(table.clone()), Media::new(table));
     let run = async |stage: &Stack| {
         let variables = [("PINNING_ENDPOINT", NOWHERE)];
-        Sandbox::with(stage, BINARY, &variables, &database.endpoint).await.invoke(&json!({})).await;
+        let sandbox = Sandbox::with(stage, BINARY, &variables, &database.endpoint).await;
+        sandbox.invoke(&json!({})).await;
+        Seen::of(stage, &sandbox)
     };
-    run(&without).await;
+    let without = run(&without).await;
     let cid: Cid = Dag::cid_of(b"a file");
     let config = stack.endpoints().sdk_config(&stack.map.aws).await;
     Bucket::new(&config, &stack.map.names["MediaBucket"]).file_document(cid, "image/png", b"a file".to_vec()).await?;
     let stored = StoredContent { origin: "a test".to_owned(), mime: "image/png".to_owned(), size: 6 };
     media.add_content(ArtistId::random(), cid, &stored, 0).await?;
-    run(&with).await;
+    let with = run(&with).await;
     assert!(pins.pause().await?.until > 0, "the service isn't left alone");
-    Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: TRIES_IN_SIX_HOURS })
+    Ok(Tried { with, without, times: TRIES_IN_SIX_HOURS })
 }

@@ -1,19 +1,14 @@
 //! Somebody reads the logs, of functions that log all that they can.
 
-use std::fs;
-
-use local::paths::Paths;
 use serde_json::{Value, json};
 use tests::{Sandbox, Stack, unused_email};
 
 /// Runs a function once at `trace`; its answer's body and what it logged.
 async fn traced(stack: &Stack, binary: &str, body: Value, headers: &[(&str, &str)]) -> (Value, String) {
-    let log = Paths::of_checkout().local(&format!("test-sandboxes/{binary}.log"));
-    let before = fs::read_to_string(&log).map_or(0, |text| text.len());
     let sandbox = Sandbox::with_variables(stack, binary, &[("LOG_LEVEL", "trace")]).await;
     let (status, answer) = sandbox.post_with("192.0.2.91", &body, headers).await;
     assert!((200..300).contains(&status), "{binary}: {status} {answer}");
-    (answer, fs::read_to_string(&log).expect("a log").split_off(before))
+    (answer, sandbox.log())
 }
 
 #[tokio::test]

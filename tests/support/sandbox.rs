@@ -1,11 +1,15 @@
-use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use local::{
     cloud::Endpoints,
     database::LocalDatabase,
     functions::{Emulator, Invocation, environment},
     paths::Paths,
-    process::free_port,
 };
 use serde_json::{Value, json};
 use template::Template;
@@ -18,6 +22,8 @@ use crate::Stack;
 pub struct Sandbox {
     emulator: Emulator,
     binary: String,
+    /// Its own, so that no other test's lines are in it.
+    log: PathBuf,
     /// The AWS endpoints that it uses.
     pub endpoints: Endpoints,
 }
@@ -72,9 +78,8 @@ impl Sandbox {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
         let paths = Paths::of_checkout();
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
-        let logs = paths.local("test-sandboxes");
-        let port = free_port().expect("a free port");
-        let mut emulator = Emulator::start(&paths, &logs, &name, port, template).await.expect("an emulator");
+        let logs = stack.logs().join(&name);
+        let mut emulator = Emulator::start(&paths, &logs, &name, 0, template).await.expect("an emulator");
         let functions = template.functions().expect("functions");
         let function = functions.iter().find(|function| function.binary == binary).expect("the template's function");
         let mut variables_of_function: BTreeMap<_, _> =
@@ -88,7 +93,7 @@ impl Sandbox {
             );
         }
         emulator.run(binary, instances, &variables_of_function).expect("the function runs");
-        Self { emulator, binary: binary.to_owned(), endpoints }
+        Self { emulator, binary: binary.to_owned(), log: logs.join(format!("{binary}.log")), endpoints }
     }
 
     /// Lets the streams of the tables of `database` drive the function, as the template says.
@@ -120,6 +125,11 @@ impl Sandbox {
     /// URL of its Invoke API.
     pub fn url(&self) -> &str {
         self.emulator.url()
+    }
+
+    /// What the function logged so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// The file of dead letters.
