@@ -57,11 +57,11 @@ fn count(counter: &Cell<usize>) {
 }
 
 impl Author<'_> {
-    /// Writes one after the other: each begins when the one before is final.
-    pub async fn write_all(&self, seed: u64, index: usize, writes: u64) -> Vec<Wish> {
+    /// Writes one after the other, while `goes_on` says so of how many there are: each begins when the one before is final.
+    pub async fn write_while(&self, seed: u64, index: usize, goes_on: impl Fn(u64) -> bool) -> Vec<Wish> {
         let mut dice = Dice::at(seed << 40 | (index as u64) << 32);
         let mut wishes = Vec::new();
-        for number in 0..writes {
+        for number in (0..).take_while(|number| goes_on(*number)) {
             let uri = format!("ar://killed/{seed}/{index}/{number}");
             let (path, body) = self.request(&uri, (number + index as u64).is_multiple_of(2));
             let key = Uuid::new_v4().to_string();
