@@ -22,19 +22,13 @@ run: tools binaries ## Starts the service on this machine, and takes up edited c
 	@exec $(LOCAL) run
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
-	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --test killed && $(CARGO) test --workspace --test fuzz'
-	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
-
-# One client that attacks what holds a function longest, and an outage: what others get counts, and no time.
-SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
-	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
 
 # The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
 # the contract.
@@ -63,7 +57,9 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
 # kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Last, a thousand people sign
-# in within ten seconds.
+# in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time.
+SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
+	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
 soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
@@ -71,6 +67,8 @@ soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS
 	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
+	@$(CARGO) build --workspace --bin load-bench --quiet
+	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench
