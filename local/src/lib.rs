@@ -38,6 +38,7 @@ pub mod traces;
 pub mod watch;
 pub mod welcome;
 pub mod workshop;
+pub mod writes;
 
 /// Any error; the command prints it as one line and exits.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;

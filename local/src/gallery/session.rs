@@ -1,10 +1,14 @@
 //! An artist's requests to the service.
 
-use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::catalogue::WorkFile;
-use crate::{Error, artists::DemoArtist};
+use crate::{
+    Error,
+    artists::DemoArtist,
+    writes::{self, Outcome},
+};
 
 /// An artist with a key, as a client of the service.
 pub(crate) struct Session<'a> {
@@ -18,7 +22,7 @@ impl<'a> Session<'a> {
         Self { artist, api, http }
     }
 
-    /// Sends JSON with the artist's key. A write answers when its transaction is mined.
+    /// Sends JSON with the artist's key. A write answers when its transaction is mined, an upload when it is stored.
     pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, Error> {
         let request = self.http.request(method, format!("{}{path}", self.api));
         self.answer(request.header("x-api-key", &self.artist.key).json(body)).await
@@ -38,12 +42,11 @@ impl<'a> Session<'a> {
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value, Error> {
-        let answer = request.send().await?;
-        let (url, status, text) = (answer.url().clone(), answer.status(), answer.text().await?);
-        if status != StatusCode::OK {
-            return Err(format!("{url} answered {}: {status}: {text}", self.artist.username).into());
+        let Outcome { url, status, body, .. } = writes::send(request).await?;
+        if status != 200 {
+            return Err(format!("{url} answered {}: {status}: {body}", self.artist.username).into());
         }
-        Ok(serde_json::from_str(&text)?)
+        Ok(serde_json::from_str(&body)?)
     }
 
     /// Uploads a file and returns its `ipfs://` URI.
