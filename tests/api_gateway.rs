@@ -133,14 +133,15 @@ async fn limited_requests_return_the_remaining_allowance() {
     let change =
         |collection| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "pricePerToken": "5"});
     let sell = async |collection, headers: &[(&str, &str)]| {
-        stack.write("/sale", &writer.key, &change(collection), headers).await
+        stack.write_once("/sale", &writer.key, &change(collection), headers).await
     };
     // Fees are reserved when a transaction is queued and settled when it is mined; replays and refusals cost none.
     let keyed = [("idempotency-key", "limits")];
-    let first = limit_of(&sell(writer.collection, &keyed).await.expect_success());
+    let first = limit_of(&sell(writer.collection, &keyed).await.expect_queued());
+    stack.write("/sale", &writer.key, &change(writer.collection), &keyed).await.expect_success();
     let replayed = limit_of(&sell(writer.collection, &keyed).await.expect_success());
     let refused = limit_of(&sell(other.collection, &[]).await.expect_error(403));
-    let second = limit_of(&sell(writer.collection, &[]).await.expect_success());
+    let second = limit_of(&sell(writer.collection, &[]).await.expect_queued());
     assert_eq!(first.0, "fees");
     assert!(replayed.1 > first.1, "nothing was given back: {first:?}, then {replayed:?}");
     assert_eq!(refused.1, replayed.1);

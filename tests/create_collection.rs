@@ -41,7 +41,18 @@ async fn retry_with_the_same_idempotency_key_is_replayed() {
     assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), ("", "true"));
     assert_eq!(first.header("transaction-id"), again.header("transaction-id"));
     let other = json!({"name": "Twice", "uri": "ar://once"});
-    stack.write(PATH, &writer.key, &other, &key).await.expect_error(422);
+    stack.write_once(PATH, &writer.key, &other, &key).await.expect_error(422);
+}
+
+#[tokio::test]
+async fn equal_requests_without_an_idempotency_key_are_two_writes() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let body = json!({"name": "Twice", "uri": "ar://twice"});
+    let first = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_queued();
+    let second = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_queued();
+    assert_eq!((first.header("idempotent-replayed"), second.header("idempotent-replayed")), ("", ""));
+    assert_ne!(first.header("transaction-id"), second.header("transaction-id"));
 }
 
 #[tokio::test]
@@ -51,7 +62,7 @@ async fn foreign_account_is_refused() {
     let body = |account: &str| json!({"account": account, "name": "Mine", "uri": "ar://mine"});
     stack.write(PATH, &writer.key, &body(&writer.artist.wallet), &[]).await.expect_success();
     for foreign in [other.wallet.as_str(), "0x00000000000000000000000000000000000000a1"] {
-        let answer = stack.write(PATH, &writer.key, &body(foreign), &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body(foreign), &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), ["account"]);
     }
 }
@@ -77,8 +88,8 @@ async fn every_invalid_field_is_named() {
         ),
         (split(json!("all")), vec!["splits"]),
     ] {
-        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
-    stack.write(PATH, "moments_wrong", &json!({}), &[]).await.expect_error(401);
+    stack.write_once(PATH, "moments_wrong", &json!({}), &[]).await.expect_error(401);
 }

@@ -149,7 +149,7 @@ async fn collection_that_index_and_logs_lack_yet_is_known_if_it_was_made_here_an
         let mut event = sandbox.event();
         event["headers"] = json!({"content-type": "application/json", "x-api-key": writer.key});
         event["body"] = json!(json!({"contract": {"address": collection}, "token": token(fixed("1"))}).to_string());
-        sandbox.invoke(&event).await
+        sandbox.write(&event).await
     };
 
     let made_here = create_in(own).await;
@@ -311,7 +311,7 @@ async fn every_invalid_field_is_named() {
         (sale("saleStart", json!("18446744073709551616")), vec!["token.salesConfig.saleStart"]),
         (sale("type", json!("erc20Mint")), vec!["token.salesConfig.pricePerToken", "token.salesConfig.currency"]),
     ] {
-        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
 }

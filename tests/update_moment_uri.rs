@@ -34,6 +34,10 @@ impl Moment<'_> {
     async fn update(&self, uri: &str, headers: &[(&str, &str)]) -> Answer {
         self.stack.write(PATH, &self.writer.key, &body(self.writer.collection, uri), headers).await
     }
+
+    async fn update_once(&self, uri: &str, headers: &[(&str, &str)]) -> Answer {
+        self.stack.write_once(PATH, &self.writer.key, &body(self.writer.collection, uri), headers).await
+    }
 }
 
 #[tokio::test]
@@ -65,7 +69,7 @@ async fn invalid_key_is_401_before_validation() {
     let id = stack.list_keys(&artist).await[0]["id"].as_str().expect("an id").to_owned();
     stack.revoke_key(&artist, &id).await.expect_success();
     for key in [String::new(), "moments_".to_owned(), key.replace("moments_", "moments-"), artist.token.clone(), key] {
-        let answer = stack.write(PATH, &key, &json!({}), &[]).await.expect_error(401);
+        let answer = stack.write_once(PATH, &key, &json!({}), &[]).await.expect_error(401);
         assert!(answer.header("www-authenticate").starts_with("ApiKey"), "{answer:?}");
     }
     Answer::of(stack.post(PATH).json(&json!({}))).await.expect_error(401);
@@ -91,7 +95,7 @@ async fn every_invalid_field_is_named() {
         (with(|body| body["newUri"] = json!("http://plain.example")), vec!["newUri"]),
         (with(|body| body["newUri"] = json!(format!("ar://{}", "x".repeat(2_044)))), vec!["newUri"]),
     ] {
-        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
 }
@@ -102,9 +106,9 @@ async fn unknown_or_foreign_moment_is_refused_with_the_reason() {
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
     for (collection, token) in [(writer.collection, "2"), (writer.collection, "0"), (Address::repeat_byte(9), "1")] {
         let body = json!({"moment": {"collectionAddress": collection, "tokenId": token}, "newUri": "ar://x"});
-        stack.write(PATH, &writer.key, &body, &[]).await.expect_error(404);
+        stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(404);
     }
-    let answer = stack.write(PATH, &stranger.key, &body(writer.collection, "ar://x"), &[]).await.expect_error(403);
+    let answer = stack.write_once(PATH, &stranger.key, &body(writer.collection, "ar://x"), &[]).await.expect_error(403);
     let message = answer.body["message"].as_str().expect("a message");
     assert!(message.contains(&stranger.artist.wallet) && message.contains("METADATA"), "{message}");
     assert_eq!(Moment { stack: &stack, writer: &writer }.uri().await, "ar://first");
@@ -132,12 +136,12 @@ async fn retry_is_replayed_and_another_body_refused() {
     assert_eq!(again.body, first.body);
     assert_eq!(moment.uri().await, "ar://then");
 
-    moment.update("ar://another", &key).await.expect_error(422);
+    moment.update_once("ar://another", &key).await.expect_error(422);
     // Idempotency keys are per caller.
     let others = Moment { stack: &stack, writer: &other }.update("ar://once", &key).await.expect_success();
     assert_ne!(others.body["hash"], first.body["hash"]);
     for wrong in ["", "a b", &"k".repeat(256)] {
-        moment.update("ar://x", &[("idempotency-key", wrong)]).await.expect_error(400);
+        moment.update_once("ar://x", &[("idempotency-key", wrong)]).await.expect_error(400);
     }
 }
 
@@ -159,10 +163,10 @@ async fn concurrent_equal_requests_are_done_once() {
     };
     let before = nonce().await;
     let headers = [("idempotency-key", "at-once")];
-    let answers = futures::future::join_all((0..6).map(|_| moment.update("ar://once", &headers))).await;
+    let answers = futures::future::join_all((0..6).map(|_| moment.update_once("ar://once", &headers))).await;
     let done = moment.update("ar://once", &headers).await.expect_success();
-    for answer in answers {
-        assert_eq!((&answer.body, answer.status), (&done.body, 200), "{answer:?}");
+    for answer in answers.into_iter().map(Answer::expect_queued) {
+        assert!(answer.status == 202 || answer.body == done.body, "{answer:?}");
         assert_eq!(answer.header("transaction-id"), done.header("transaction-id"));
     }
     assert_eq!(nonce().await, before + U256::ONE);
@@ -196,8 +200,9 @@ async fn write_is_queued_with_at_most_eight_aws_calls_and_no_signature() {
         event["headers"]["x-api-key"] = json!(writer.key);
         event["headers"]["idempotency-key"] = json!(uri);
         event["body"] = json!(body(writer.collection, uri).to_string());
+        // Mined or not: it is queued.
         let answer = sandbox.invoke(&event).await;
-        assert_eq!(answer["statusCode"], 200, "{answer}");
+        assert!([json!(200), json!(202)].contains(&answer["statusCode"]), "{answer}");
         let calls = dynamodb.take();
         let admission = calls.iter().rposition(|call| call == "TransactWriteItems").expect("an admission");
         let (before, after) = calls.split_at(admission + 1);

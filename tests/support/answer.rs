@@ -1,3 +1,4 @@
+use local::writes::{self, Outcome};
 use serde_json::Value;
 
 /// A response of the service with its body.
@@ -13,7 +14,17 @@ impl Answer {
         let response = request.send().await.expect("the service answers");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let text = response.text().await.expect("the body can be read");
-        Self { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+        Self { status, headers, body: json_or_text(text) }
+    }
+
+    /// Sends a write until it is mined or refused. It gets an idempotency key unless it has one.
+    pub async fn of_write(request: reqwest::RequestBuilder) -> Self {
+        writes::send(request).await.expect("an outcome").into()
+    }
+
+    /// Sends a request as it is, and again while the answer is 202, or 409 because an equal one is being answered.
+    pub async fn of_repeated(request: reqwest::RequestBuilder) -> Self {
+        writes::repeat(request).await.expect("an outcome").into()
     }
 
     pub fn header(&self, name: &str) -> &str {
@@ -45,4 +56,21 @@ impl Answer {
         assert_eq!(self.status, 200, "{self:?}");
         self
     }
+
+    /// Asserts that a write is queued, and perhaps mined by now.
+    #[track_caller]
+    pub fn expect_queued(self) -> Self {
+        assert!([200, 202].contains(&self.status), "{self:?}");
+        self
+    }
+}
+
+impl From<Outcome> for Answer {
+    fn from(Outcome { status, headers, body, .. }: Outcome) -> Self {
+        Self { status, headers, body: json_or_text(body) }
+    }
+}
+
+fn json_or_text(text: String) -> Value {
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
 }

@@ -84,10 +84,9 @@ impl Stack {
         Answer::of(self.post("/oauth/logout").bearer_auth(&artist.token).json(body)).await
     }
 
-    /// Withdraws with a new idempotency key.
+    /// Withdraws until it is mined or refused.
     pub async fn withdraw(&self, artist: &SignedIn, body: &Value) -> Answer {
-        let request = self.post("/smartwallet/withdraw").bearer_auth(&artist.token).json(body);
-        Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await
+        Answer::of_write(self.post("/smartwallet/withdraw").bearer_auth(&artist.token).json(body)).await
     }
 
     /// The artist's id, which the token names.

@@ -4,16 +4,20 @@ use alloy::{
     sol,
     sol_types::SolCall,
 };
-use local::workshop;
+use local::{
+    workshop,
+    writes::{CEILING, PAUSE, is_open},
+};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use shared::chain::{
     contracts::native::{Creator1155, Erc20, FixedPriceMinter},
     protocol::permission::Permission,
 };
-
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use crate::{Answer, SignedIn, Stack};
+use crate::{Answer, Sandbox, SignedIn, Stack};
 
 /// An artist with an API key and a collection that their account is an admin of.
 pub struct Writer {
@@ -121,13 +125,38 @@ impl Stack {
         collection.balanceOf(account, U256::ONE).call().await.expect("a balance")
     }
 
-    /// Sends a write with the API key and further headers.
+    /// Sends a write with the API key and further headers until it is mined or refused. It gets an idempotency key
+    /// unless it has one.
     pub async fn write(&self, path: &str, key: &str, body: &Value, headers: &[(&str, &str)]) -> Answer {
+        Answer::of_write(self.write_request(path, key, body, headers)).await
+    }
+
+    /// Sends one request for a write, with these headers alone: its answer is the first one, be it mined or not.
+    pub async fn write_once(&self, path: &str, key: &str, body: &Value, headers: &[(&str, &str)]) -> Answer {
+        Answer::of(self.write_request(path, key, body, headers)).await
+    }
+
+    fn write_request(&self, path: &str, key: &str, body: &Value, headers: &[(&str, &str)]) -> RequestBuilder {
         let request = self.post(path).header("x-api-key", key).json(body);
-        let is_named = headers.iter().any(|(name, _)| *name == "idempotency-key");
-        let needs_name = ["/moment/collect", "/moment/airdrop"].contains(&path) && !is_named;
-        let request = if needs_name { request.header("idempotency-key", Uuid::new_v4().to_string()) } else { request };
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        Answer::of(request).await
+        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
+    }
+}
+
+impl Sandbox {
+    /// Invokes the function with a write, under a new idempotency key, until it is mined or refused.
+    pub async fn write(&self, event: &Value) -> Value {
+        let mut event = event.clone();
+        event["headers"]["idempotency-key"] = Uuid::new_v4().to_string().into();
+        let end = Instant::now() + CEILING;
+        loop {
+            let answer = self.invoke(&event).await;
+            let status =
+                answer["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or_default();
+            if !is_open(status, answer["body"].as_str().unwrap_or_default()) {
+                return answer;
+            }
+            assert!(Instant::now() < end, "no outcome after {CEILING:?}: {answer}");
+            sleep(PAUSE).await;
+        }
     }
 }
