@@ -1,7 +1,7 @@
-use std::time::Duration;
-
 use alloy::signers::local::PrivateKeySigner;
+use local::writes::{CEILING, PAUSE};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use crate::{Answer, SignedIn, Stack, personal_sign};
 
@@ -28,8 +28,14 @@ impl Stack {
         ClaimLink { id: text("claimId"), token, url }
     }
 
-    /// Claims as a signed-in person.
+    /// Claims as a signed-in person until the token is there, or refused. With a link that gives a person several, this
+    /// may claim more than one.
     pub async fn claim(&self, link: &ClaimLink, person: &SignedIn) -> Answer {
+        Answer::of_repeated(self.post(&format!("/claims/{}", link.token)).bearer_auth(&person.token)).await
+    }
+
+    /// Sends one request for a claim as a signed-in person.
+    pub async fn claim_once(&self, link: &ClaimLink, person: &SignedIn) -> Answer {
         Answer::of(self.post(&format!("/claims/{}", link.token)).bearer_auth(&person.token)).await
     }
 
@@ -39,20 +45,26 @@ impl Stack {
         json!({"message": message, "signature": personal_sign(wallet, &message)})
     }
 
-    /// Claims with a wallet's proof.
+    /// Sends one request for a claim with a wallet's proof, which a claim uses up.
     pub async fn claim_with(&self, link: &ClaimLink, proof: &Value) -> Answer {
         Answer::of(self.post(&format!("/claims/{}", link.token)).json(proof)).await
     }
 
     /// Claims with a wallet until the token is there.
     pub async fn claimed(&self, link: &ClaimLink, wallet: &PrivateKeySigner) -> Answer {
-        for _ in 0..60 {
-            let answer = self.claim_with(link, &self.claim_proof(wallet).await).await;
-            if answer.status == 200 {
-                return answer;
+        self.claimed_with(link, async || self.claim_proof(wallet).await).await
+    }
+
+    /// Claims with a new proof each time until the token is there.
+    pub async fn claimed_with(&self, link: &ClaimLink, proof: impl AsyncFn() -> Value) -> Answer {
+        let end = Instant::now() + CEILING;
+        loop {
+            let answer = self.claim_with(link, &proof().await).await;
+            if ![202, 429, 503].contains(&answer.status) {
+                return answer.expect_success();
             }
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            assert!(Instant::now() < end, "no token after {CEILING:?}: {answer:?}");
+            sleep(PAUSE).await;
         }
-        panic!("{:#x} doesn't get its token", wallet.address());
     }
 }
