@@ -33,8 +33,7 @@ async fn what_is_said_at_the_start_is_true() {
         assert_eq!(answer.status(), 200, "{page}");
     }
     let collection = json!({"name": "With the demo's key", "uri": "ipfs://x"});
-    let answer = stack.post("/collections").header("x-api-key", said("key")).json(&collection).send().await;
-    assert_eq!(answer.expect("an answer").status(), 200, "the key works");
+    stack.write("/collections", &said("key"), &collection, &[]).await.expect_success();
     assert!(said("reference").ends_with(&said("key")), "the reference has it");
     let balance: Value = stack
         .get(&format!("/smartwallet?address={}", new.wallet))

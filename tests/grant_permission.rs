@@ -24,7 +24,7 @@ async fn new_admin_may_update_that_moment() {
         "newUri": "ar://by-a-friend",
     });
     let path = "/registry/metadata/moment";
-    stack.write(path, &friend.key, &change, &[]).await.expect_error(403);
+    stack.write_once(path, &friend.key, &change, &[]).await.expect_error(403);
 
     let answer = grant(&stack, &writer, writer.collection, &friend.artist.wallet).await.expect_success();
     assert_eq!(answer.body["chainId"], 8453);
@@ -51,7 +51,7 @@ async fn grant_by_a_stranger_or_to_an_invalid_address_is_refused() {
         let answer = grant(&stack, &writer, writer.collection, wrong).await.expect_error(400);
         assert_eq!(answer.failing_fields(), ["adminAddress"], "{wrong}");
     }
-    let answer = stack.write(PATH, &writer.key, &json!({}), &[]).await.expect_error(400);
+    let answer = stack.write_once(PATH, &writer.key, &json!({}), &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["moment", "adminAddress"]);
     Answer::of(stack.post(PATH).json(&body(writer.collection, &writer.artist.wallet))).await.expect_error(401);
 }
@@ -70,14 +70,14 @@ async fn admins_of_a_collection_are_made_and_revoked_in_both_ways() {
         let collection = Creator1155::new(writer.collection, stack.chain());
         collection.permissions(U256::ZERO, account).call().await.expect("permissions")
     };
-    let delete = async |path: &str, key: &str| Answer::of(stack.delete(path).header("x-api-key", key)).await;
+    let delete = async |path: &str, key: &str| Answer::of_write(stack.delete(path).header("x-api-key", key)).await;
     for (path, body, revoke) in
         [(PATH, &whole, &in_query), (admins.as_str(), &by_name, &format!("{admins}?adminAddress={admin}"))]
     {
-        stack.write(path, &friend.key, body, &[]).await.expect_error(403);
+        stack.write_once(path, &friend.key, body, &[]).await.expect_error(403);
         stack.write(path, &writer.key, body, &[]).await.expect_success();
         assert_eq!(permissions().await, U256::from(2), "{path}");
-        stack.write(path, &writer.key, body, &[]).await.expect_error(409);
+        stack.write_once(path, &writer.key, body, &[]).await.expect_error(409);
         // The new admin may do what the artist may.
         let change =
             json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://friend"});
@@ -89,5 +89,5 @@ async fn admins_of_a_collection_are_made_and_revoked_in_both_ways() {
     let missing = delete(&admins, &writer.key).await.expect_error(400);
     assert_eq!(missing.failing_fields(), ["adminAddress"]);
     let unknown = format!("/collections/eip155:8453/erc1155:{:#x}/admins", Address::repeat_byte(9));
-    stack.write(&unknown, &writer.key, &by_name, &[]).await.expect_error(404);
+    stack.write_once(&unknown, &writer.key, &by_name, &[]).await.expect_error(404);
 }

@@ -155,7 +155,7 @@ async fn webhooks_are_told_of_what_is_hidden_without_its_words() {
     let rename = async |name: &str| {
         let request = stack.patch(&format!("/collections/eip155:8453/erc1155:{collection}"));
         let body = json!({"newUri": "ar://renamed", "newCollectionName": name});
-        Answer::of(request.header("x-api-key", &artist.key).json(&body)).await.expect_success();
+        Answer::of_write(request.header("x-api-key", &artist.key).json(&body)).await.expect_success();
     };
     let heard = async |name: &str| {
         for _ in 0..300 {

@@ -20,7 +20,7 @@ fn order(from: Address, to: Address) -> Value {
 
 async fn send(stack: &Stack, key: &str, body: &Value, name: &str) -> Answer {
     let request = stack.patch("/moment").header("x-api-key", key).header("idempotency-key", name);
-    Answer::of(request.json(body)).await
+    Answer::of_write(request.json(body)).await
 }
 
 /// A collection with a moment that the index has.

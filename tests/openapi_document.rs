@@ -416,7 +416,8 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
             request.header("x-api-key", &writer.key)
         };
     }
-    Answer::of(if body.is_object() { request.json(&body) } else { request }).await
+    let request = if body.is_object() { request.json(&body) } else { request };
+    if is_write { Answer::of_write(request).await } else { Answer::of(request).await }
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn replay(stack: &Stack, token: &str, call: &Call) -> Answer {
     if !call.body.is_null() {
         request = request.json(&call.body);
     }
-    let answer = Answer::of(request).await;
+    let answer = Answer::of_write(request).await;
     match call.outcome {
         Outcome::Same(reads) => {
             assert_eq!(answer.status, 200, "{} {}: {answer:?}", call.method, call.path);

@@ -18,7 +18,7 @@ fn body(collection: Address, admin: &str) -> Value {
 }
 
 async fn revoke(stack: &Stack, key: &str, collection: Address, admin: &str) -> Answer {
-    Answer::of(stack.delete(PATH).header("x-api-key", key).json(&body(collection, admin))).await
+    Answer::of_write(stack.delete(PATH).header("x-api-key", key).json(&body(collection, admin))).await
 }
 
 async fn permissions(stack: &Stack, collection: Address, token: u64, account: &str) -> U256 {

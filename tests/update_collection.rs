@@ -17,7 +17,7 @@ fn path(collection: Address) -> String {
 }
 
 async fn update(stack: &Stack, path: &str, key: &str, body: &Value) -> Answer {
-    Answer::of(stack.patch(path).header("x-api-key", key).json(body)).await
+    Answer::of_write(stack.patch(path).header("x-api-key", key).json(body)).await
 }
 
 #[tokio::test]

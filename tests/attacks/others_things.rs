@@ -6,7 +6,6 @@ use std::{collections::BTreeSet, fs};
 use local::paths::Paths;
 use serde_json::{Map, Value, json};
 use tests::{Answer, Stack, picture};
-use uuid::Uuid;
 
 /// What becomes of an operation that names the victim's things.
 enum Outcome {
@@ -191,7 +190,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
             if !body.is_null() {
                 request = request.json(&body);
             }
-            let answer = Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await;
+            let answer = Answer::of_write(request).await;
             match outcome {
                 Refused(status) => assert_eq!(answer.status, *status, "{id}: {answer:?}"),
                 _ => assert_eq!(answer.status, 200, "{id}: {answer:?}"),

@@ -109,8 +109,7 @@ async fn old_token(stack: &Stack, artist: &SignedIn) -> String {
 }
 
 async fn post(stack: &Stack, path: &str, token: &str, body: &Value) -> Answer {
-    let request = stack.post(path).bearer_auth(token).json(body);
-    Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await
+    Answer::of_write(stack.post(path).bearer_auth(token).json(body)).await
 }
 
 async fn kinds(stack: &Stack, artist: &SignedIn) -> Vec<Value> {
