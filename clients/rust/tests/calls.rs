@@ -3,10 +3,24 @@
 use std::{error::Error, num::NonZeroU64};
 
 use moments_client::{Client, DESCRIPTION, types};
-use progenitor_client::Error as Refused;
+use progenitor_client::{Error as Refused, ResponseValue};
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use tests::{Answer, Stack};
+
+/// Repeats a write with an idempotency key until it is mined. Each call waits 20 seconds; its 202 is unexpected.
+async fn mined<T, E>(call: impl AsyncFn() -> Result<ResponseValue<T>, Refused<E>>) -> Result<T, Box<dyn Error>>
+where
+    Refused<E>: Error + 'static,
+{
+    for _ in 0..9 {
+        match call().await {
+            Err(Refused::UnexpectedResponse(answer)) if answer.status() == 202 => {}
+            answer => return Ok(answer?.into_inner()),
+        }
+    }
+    Err("not mined within 180 s".into())
+}
 
 #[tokio::test]
 async fn generated_client_reads_pages_writes_and_fails_as_described() -> Result<(), Box<dyn Error>> {
@@ -41,10 +55,10 @@ async fn generated_client_reads_pages_writes_and_fails_as_described() -> Result<
     assert!(page > NonZeroU64::MIN && seen > 2, "{seen} moments on {page} pages");
 
     let key = uuid::Uuid::new_v4().to_string();
-    let create = || client.create_collection().idempotency_key(key.as_str());
-    let body = || types::CreateCollectionRequest::builder().name("Tides").uri("ar://tides");
-    let first = create().body(body()).send().await?.into_inner();
-    let again = create().body(body()).send().await?.into_inner();
+    let body = types::CreateCollectionRequest::builder().name("Tides").uri("ar://tides");
+    let create = client.create_collection().idempotency_key(key.as_str()).body(body);
+    let first = mined(async || create.clone().send().await).await?;
+    let again = create.send().await?.into_inner();
     assert_eq!(*first.hash, *again.hash, "written twice");
 
     let read = || client.read_moment().collection_address(collection.as_str()).token_id(token);
@@ -56,7 +70,8 @@ async fn generated_client_reads_pages_writes_and_fails_as_described() -> Result<
         .sale_start(Some(sale.sale_start.parse::<types::Whole>()?))
         .sale_end(Some(sale.sale_end.parse::<types::Whole>()?))
         .max_tokens_per_address(Some(sale.max_tokens_per_address.parse::<types::Whole>()?));
-    client.update_sale().idempotency_key(uuid::Uuid::new_v4().to_string()).body(edited).send().await?;
+    let update = client.update_sale().idempotency_key(uuid::Uuid::new_v4().to_string()).body(edited);
+    mined(async || update.clone().send().await).await?;
     let changed = loop {
         let found = read().send().await?.into_inner().sale.ok_or("no sale")?;
         if *found.price_per_token != *sale.price_per_token {
