@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { write } from "../clients/support.mjs";
 import { askNode, codesFor, found, stack, unusedEmail } from "./support.mjs";
 
 const TYPES = { ".png": "image/png", ".gif": "image/gif", ".wav": "audio/wav" };
@@ -19,10 +20,10 @@ export async function newArtist(username) {
   return artist;
 }
 
-/** Sends a request; fails with what the service says. */
+/** Sends a request, a write until it is mined and an upload until it is stored; fails with what the service says. */
 export async function send(artist, method, path, body, headers = {}) {
   const authorization = artist ? { authorization: `Bearer ${artist.token}` } : {};
-  const response = await fetch(`${stack.api}/${path}`, { method, headers: { "content-type": "application/json", ...authorization, ...headers }, body: body && JSON.stringify(body) });
+  const response = await write(`${stack.api}/${path}`, { method, headers: { "content-type": "application/json", ...authorization, ...headers }, body: body && JSON.stringify(body) });
   const text = await response.text();
   assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text);
@@ -33,10 +34,7 @@ export async function upload(artist, file) {
   const bytes = readFileSync(file);
   const { uploadId, parts } = await send(artist, "POST", "uploads", { contentType: TYPES[extname(file)], size: bytes.length });
   for (const { url, offset, size } of parts) assert.ok((await fetch(url, { method: "PUT", body: bytes.subarray(offset, offset + size) })).ok);
-  const stored = await found(async () => {
-    const media = await send(artist, "POST", `uploads/${uploadId}/complete`, {});
-    return media.uri && media;
-  }, "the stored file");
+  const stored = await send(artist, "POST", `uploads/${uploadId}/complete`, {});
   return { uri: stored.uri, mime: stored.contentType, size: bytes.length };
 }
 
