@@ -108,7 +108,7 @@ async fn every_invalid_recipient_is_named() {
             vec!["recipients.0", "recipients.2", "recipients.3"],
         ),
     ] {
-        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     Answer::of(stack.post(PATH).json(&valid)).await.expect_error(401);

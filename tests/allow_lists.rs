@@ -76,24 +76,24 @@ async fn accounts_on_the_list_collect_at_their_price_and_others_are_told_why_not
     assert_eq!(settings.fundsRecipient, artist.account, "that of the sale to everybody");
 
     // Wrong before anything is paid: not on the list, too many, a comment, dearer than one would pay.
-    let answer = stack.write(COLLECT, &other.key, &order(collection, 1), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &other.key, &order(collection, 1), &[]).await.expect_error(422);
     assert!(message(&answer).contains("sold to a list of accounts until") && message(&answer).contains("is not on it"));
-    let answer = stack.write(COLLECT, &listed.key, &order(collection, 3), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &listed.key, &order(collection, 3), &[]).await.expect_error(422);
     assert!(message(&answer).contains("2 of this moment at most"), "{answer:?}");
     let mut wrong = order(collection, 1);
     wrong["comment"] = json!("Mine");
-    let answer = stack.write(COLLECT, &listed.key, &wrong, &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &listed.key, &wrong, &[]).await.expect_error(422);
     assert!(message(&answer).contains("takes no comment"), "{answer:?}");
     let mut dear = order(collection, 1);
     dear["maxPrice"] = json!("1000");
-    let answer = stack.write(COLLECT, &listed.key, &dear, &[]).await.expect_error(409);
+    let answer = stack.write_once(COLLECT, &listed.key, &dear, &[]).await.expect_error(409);
     assert_eq!(answer.body["price"], json!((FEE + 1_000).to_string()));
 
     stack.write(COLLECT, &listed.key, &order(collection, 2), &[]).await.expect_success();
     assert_eq!(stack.tokens_of(listed.account, collection).await, U256::from(2));
     let left = stack.chain().get_balance(listed.account).await.expect("a balance");
     assert_eq!(left, U256::from(ETHER - 2 * (FEE + 1_000)));
-    let answer = stack.write(COLLECT, &listed.key, &order(collection, 1), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &listed.key, &order(collection, 1), &[]).await.expect_error(422);
     assert!(message(&answer).contains("has had 2"), "{answer:?}");
 
     // The same for any wallet; the index has to know the moment.
@@ -149,7 +149,7 @@ async fn nobody_collects_before_the_start_and_everybody_is_told_the_time() {
     let entries = json!([{"account": listed.account}]);
     stack.set_list(&artist.key, collection, entries, json!({"saleStart": start})).await.expect_success();
     let when = shared::clock::iso_8601(start).expect("a time");
-    let answer = stack.write(COLLECT, &listed.key, &order(collection, 1), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &listed.key, &order(collection, 1), &[]).await.expect_error(422);
     assert!(message(&answer).contains(&format!("it starts at {when}")), "{answer:?}");
     stack.indexed_list(collection, Value::is_object).await;
     let wallet = rich_wallet(&stack).await;
@@ -173,7 +173,7 @@ async fn a_list_is_replaced_and_ended_by_who_may_change_the_sale_alone() {
     let proof = stack.place_on_list(collection, first.account).await.expect_success().body;
 
     stack.set_list(&artist.key, collection, only(&second), json!({})).await.expect_success();
-    stack.write(COLLECT, &first.key, &order(collection, 2), &[]).await.expect_error(422);
+    stack.write_once(COLLECT, &first.key, &order(collection, 2), &[]).await.expect_error(422);
     stack.write(COLLECT, &second.key, &order(collection, 1), &[]).await.expect_success();
     let new = list_on_chain(&stack, collection).await.merkleRoot;
     stack.indexed_list(collection, |list| list["root"] == json!(new)).await;
@@ -183,7 +183,7 @@ async fn a_list_is_replaced_and_ended_by_who_may_change_the_sale_alone() {
 
     stack.set_list(&artist.key, collection, json!([]), json!({})).await.expect_success();
     stack.indexed_list(collection, Value::is_null).await;
-    let answer = stack.write(COLLECT, &second.key, &order(collection, 2), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &second.key, &order(collection, 2), &[]).await.expect_error(422);
     assert!(message(&answer).contains("starts at 2096"), "the sale to everybody: {answer:?}");
     stack.place_on_list(collection, second.account).await.expect_error(404);
 }
@@ -295,6 +295,6 @@ async fn a_list_that_was_made_elsewhere_is_shown_and_its_proofs_are_not_known() 
     let list = stack.indexed_list(collection, |list| list["root"] == json!(root)).await;
     assert_eq!(list["saleEnd"], json!("4000000000"));
     stack.place_on_list(collection, collector.account).await.expect_error(404);
-    let answer = stack.write(COLLECT, &collector.key, &order(collection, 1), &[]).await.expect_error(422);
+    let answer = stack.write_once(COLLECT, &collector.key, &order(collection, 1), &[]).await.expect_error(422);
     assert!(message(&answer).contains("made elsewhere"), "{answer:?}");
 }

@@ -166,11 +166,11 @@ async fn uncollectable_moment_is_refused_with_the_reason() {
     stack.send(local::contracts::DEPLOYER, writer.collection, bare.abi_encode()).await;
     let mut body = order(writer.collection, 1, "");
     body["moment"]["tokenId"] = json!("2");
-    let answer = stack.write(PATH, &collector.key, &body, &[]).await.expect_error(422);
+    let answer = stack.write_once(PATH, &collector.key, &body, &[]).await.expect_error(422);
     assert!(message(&answer).contains("not for sale"), "{answer:?}");
     for (collection, token) in [(writer.collection, "3"), (writer.collection, "0"), (Address::repeat_byte(9), "1")] {
         body["moment"] = json!({"collectionAddress": collection, "tokenId": token});
-        stack.write(PATH, &collector.key, &body, &[]).await.expect_error(404);
+        stack.write_once(PATH, &collector.key, &body, &[]).await.expect_error(404);
     }
 }
 
@@ -194,7 +194,7 @@ async fn every_invalid_field_is_named() {
         (with("comment", json!("two\nlines")), vec!["comment"]),
         (with("comment", json!(7)), vec!["comment"]),
     ] {
-        let answer = stack.write(PATH, &collector.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &collector.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     Answer::of(stack.post(PATH).json(&valid)).await.expect_error(401);

@@ -158,7 +158,7 @@ async fn connected_wallet_can_receive_a_collection() {
     let wallet = PrivateKeySigner::random();
     let account = lower(wallet.address());
     let body = json!({"name": "Mine", "uri": "ipfs://mine", "account": account});
-    stack.write("/collections", &writer.key, &body, &[]).await.expect_error(400);
+    stack.write_once("/collections", &writer.key, &body, &[]).await.expect_error(400);
     stack.connect_wallet(&writer.artist, &wallet).await.expect_success();
     stack.write("/collections", &writer.key, &body, &[]).await.expect_success();
 }

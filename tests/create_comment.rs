@@ -94,7 +94,8 @@ async fn every_invalid_field_is_named() {
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     let wrong = "/comments/eip155:10/erc721:0x1";
-    let answer = stack.write(wrong, &artist.key, &json!({"tokenId": "1", "text": "x"}), &[]).await.expect_error(400);
+    let answer =
+        stack.write_once(wrong, &artist.key, &json!({"tokenId": "1", "text": "x"}), &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["network", "contract"]);
     Answer::of(stack.post(&path(artist.collection)).json(&json!({}))).await.expect_error(401);
 }

@@ -32,7 +32,7 @@ async fn a_stored_document_is_served_and_indexed_from_here() {
     assert_eq!(moment["uri"], stored["uri"]);
 
     let both = json!({"contract": contract, "token": {"metadata": metadata, "tokenMetadataURI": "ar://x", "salesConfig": sale}});
-    let refused = stack.write("/moment/create", &writer.key, &both, &[]).await.expect_error(400);
+    let refused = stack.write_once("/moment/create", &writer.key, &both, &[]).await.expect_error(400);
     assert_eq!(refused.failing_fields(), ["token.tokenMetadataURI"]);
 }
 

@@ -43,13 +43,13 @@ async fn batch_of_fifty_is_accepted_and_fifty_one_refused() {
     let answer = stack.write(PATH, &key, &body(new.clone(), 50), &[]).await.expect_success();
     assert_eq!(answer.body["tokenIds"], ids(1..=50));
     for (count, field) in [(51, "tokens"), (0, "tokens")] {
-        let answer = stack.write(PATH, &key, &body(new.clone(), count), &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &key, &body(new.clone(), count), &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), [field]);
     }
     let mut wrong = body(new, 3);
     wrong["tokens"][0]["tokenMetadataURI"] = json!("x");
     wrong["tokens"][2]["salesConfig"]["pricePerToken"] = json!("x");
-    let answer = stack.write(PATH, &key, &wrong, &[]).await.expect_error(400);
+    let answer = stack.write_once(PATH, &key, &wrong, &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["tokens.0.tokenMetadataURI", "tokens.2.salesConfig.pricePerToken"]);
 }
 
@@ -61,7 +61,7 @@ async fn batch_too_long_for_a_transaction_is_refused_before_it_is_queued() {
     for token in long["tokens"].as_array_mut().expect("tokens") {
         token["tokenMetadataURI"] = json!(format!("ar://{}", "x".repeat(2_000)));
     }
-    let answer = stack.write(PATH, &key, &long, &[]).await.expect_error(422);
+    let answer = stack.write_once(PATH, &key, &long, &[]).await.expect_error(422);
     let message = answer.body["message"].as_str().expect("a message");
     assert!(message.contains("bytes of calldata; one transaction takes at most 100000"), "{message}");
     let listed = Answer::of(stack.get("/transactions").bearer_auth(&artist.token)).await.expect_success();

@@ -22,6 +22,6 @@ async fn a_text_is_published_in_one_call() {
     assert_eq!(served.text().await.expect("a text"), text);
 
     let empty = json!({"contract": contract, "title": "Fog", "token": {"salesConfig": sale}});
-    let refused = stack.write("/moment/create/writing", &writer.key, &empty, &[]).await;
+    let refused = stack.write_once("/moment/create/writing", &writer.key, &empty, &[]).await;
     assert_eq!((refused.status, refused.failing_fields()), (400, vec!["text"]));
 }

@@ -34,7 +34,7 @@ async fn unknown_fields_of_a_body_are_refused() {
         "newURI": "ar://named",
         "note": {"inner": 1},
     });
-    let answer = stack.write("/registry/metadata/moment", &writer.key, &body, &[]).await.expect_error(400);
+    let answer = stack.write_once("/registry/metadata/moment", &writer.key, &body, &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["newUri", "moment.chainid", "newURI", "note"]);
     let message = answer.body["message"].as_str().expect("a message");
     assert_eq!(message, "newUri is required (and 3 more: see errors)");

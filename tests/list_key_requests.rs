@@ -19,8 +19,8 @@ async fn artist_sees_what_a_key_was_sent_with_and_nobody_else_does() {
     assert_eq!(requests(&stack, &artist, &id).await, [] as [Value; 0]);
 
     let me = Answer::of(stack.get("/me").header("x-api-key", key)).await.expect_success();
-    let refused = stack.write("/moment/create", key, &json!({}), &[]).await.expect_error(403);
-    let wrong = stack.write("/moment/collect", key, &json!({"amount": 0}), &[]).await.expect_error(400);
+    let refused = stack.write_once("/moment/create", key, &json!({}), &[]).await.expect_error(403);
+    let wrong = stack.write_once("/moment/collect", key, &json!({"amount": 0}), &[]).await.expect_error(400);
     // Neither needs the key, nor is the other key's.
     Answer::of(stack.get("/chains").header("x-api-key", key)).await.expect_success();
     Answer::of(stack.get("/me").bearer_auth(&other.token)).await.expect_success();

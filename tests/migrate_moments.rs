@@ -168,7 +168,7 @@ async fn migration_without_an_external_wallet_is_refused() {
     stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();
     let answer = Answer::of(stack.post(PATH).header("x-api-key", &key)).await.expect_success();
     assert_eq!(answer.body, json!({"message": "success", "results": []}));
-    let answer = stack.write(PATH, &key, &json!({"chainId": 10}), &[]).await.expect_error(400);
+    let answer = stack.write_once(PATH, &key, &json!({"chainId": 10}), &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["chainId"]);
     Answer::of(stack.post(PATH).json(&Value::Object(Default::default()))).await.expect_error(401);
 }

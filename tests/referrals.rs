@@ -87,7 +87,7 @@ async fn nobody_is_their_own_referral() {
     stack.connect_wallet(&buyer.artist, &wallet).await.expect_success();
     let connected = format!("{:#x}", wallet.address());
     for referral in [&buyer.artist.wallet, &name, &connected, "nobody.of.this.name"] {
-        let refused = stack.write("/moment/collect", &buyer.key, &order(collection, referral), &[]).await;
+        let refused = stack.write_once("/moment/collect", &buyer.key, &order(collection, referral), &[]).await;
         assert_eq!(refused.expect_error(400).failing_fields(), ["referral"], "{referral}");
     }
     // Neither does a wallet collect by its artist's link.

@@ -54,11 +54,11 @@ async fn release_is_renamed_by_its_artist_and_collected_by_others() {
     stack.wait_until(&path, |body| body["sale"]["pricePerToken"] == "1500000").await;
 
     let rename = json!({"moment": moment("1"), "newUri": "ar://release/1b"});
-    stack.write("/registry/metadata/moment", &buyer.key, &rename, &[]).await.expect_error(403);
+    stack.write_once("/registry/metadata/moment", &buyer.key, &rename, &[]).await.expect_error(403);
     stack.write("/registry/metadata/moment", &artist.key, &rename, &[]).await.expect_success();
     stack.wait_until(&path, |body| body["uri"] == "ar://release/1b").await;
     let unknown = json!({"moment": moment("9"), "newUri": "ar://release/9"});
-    stack.write("/registry/metadata/moment", &artist.key, &unknown, &[]).await.expect_error(404);
+    stack.write_once("/registry/metadata/moment", &artist.key, &unknown, &[]).await.expect_error(404);
 
     let order = |more: serde_json::Value| {
         let mut order = json!({"moment": moment("1"), "amount": 2, "comment": ""});

@@ -22,7 +22,7 @@ async fn simulation_returns_gas_and_sends_nothing() {
     let account: Address = writer.artist.wallet.parse().expect("an address");
     assert!(stack.chain().get_code_at(account).await.expect("code").is_empty(), "the account was deployed");
     let others = stack.new_writer().await.collection;
-    stack.write(PATH, &writer.key, &body(json!({"address": others})), &[]).await.expect_error(403);
+    stack.write_once(PATH, &writer.key, &body(json!({"address": others})), &[]).await.expect_error(403);
 }
 
 #[tokio::test]
@@ -36,6 +36,6 @@ async fn simulation_takes_a_connected_wallet_as_account() {
         json!({"contract": {"name": "Never", "uri": "ar://never"}, "token": token, "account": wallet.address()});
     stack.write(PATH, &writer.key, &body, &[]).await.expect_success();
     body["account"] = json!(PrivateKeySigner::random().address());
-    let refusal = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+    let refusal = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
     assert_eq!(refusal.failing_fields(), ["account"]);
 }

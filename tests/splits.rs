@@ -36,7 +36,7 @@ async fn split_is_made_read_and_paid_out() {
     let again = recipients(&[(two, json!("66.6667")), (one, json!(33.3333))]);
     assert_eq!(create(&stack, &collector.key, &again).await, json!({"splitAddress": address, "chainId": 8453}));
     // Headers are checked where nothing is left to be done, too.
-    let late = stack.write(PATH, &collector.key, &again, &[("valid-until", "1700000000")]).await;
+    let late = stack.write_once(PATH, &collector.key, &again, &[("valid-until", "1700000000")]).await;
     late.expect_error(400);
 
     let path = format!("{PATH}/eip155:8453/{address}");
@@ -113,7 +113,7 @@ async fn split_of_somebody_else_s_making_is_not_paid_out() {
     stack.set_balance(log.split, 10).await;
     assert_eq!(Answer::of(stack.get(&path)).await.expect_success().body["payout"], json!([]));
     let body = json!({"splitAddress": log.split});
-    stack.write("/splits/distribute", &collector.key, &body, &[]).await.expect_error(422);
+    stack.write_once("/splits/distribute", &collector.key, &body, &[]).await.expect_error(422);
 }
 
 #[tokio::test]
@@ -129,14 +129,14 @@ async fn wrong_splits_are_refused() {
         (recipients(&[half(same), half(same)]), vec!["splits"]),
         (recipients(&[half(same), (unused_account(), json!(49.9999))]), vec!["splits"]),
     ] {
-        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        let answer = stack.write_once(PATH, &writer.key, &body, &[]).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     Answer::of(stack.get(&format!("{PATH}/eip155:8453/{same:#x}"))).await.expect_error(404);
     Answer::of(stack.get(&format!("{PATH}/solana:1/0x1"))).await.expect_error(400);
     let pay_out = json!({"splitAddress": same});
-    stack.write("/splits/distribute", &writer.key, &pay_out, &[]).await.expect_error(404);
+    stack.write_once("/splits/distribute", &writer.key, &pay_out, &[]).await.expect_error(404);
     let wrong = json!({"splitAddress": same, "currency": "DOGE"});
-    let answer = stack.write("/splits/distribute", &writer.key, &wrong, &[]).await.expect_error(400);
+    let answer = stack.write_once("/splits/distribute", &writer.key, &wrong, &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["currency"]);
 }

@@ -160,9 +160,9 @@ async fn moment_without_a_sale_and_stranger_are_refused() {
     let bare = Creator1155::setupNewTokenCall { newURI: "ar://bare".to_owned(), maxSupply: U256::ONE };
     stack.send(local::contracts::DEPLOYER, writer.collection, bare.abi_encode()).await;
     let body = |token: &str| json!({"moment": {"collectionAddress": writer.collection, "tokenId": token}, "pricePerToken": "1"});
-    stack.write(PATH, &writer.key, &body("2"), &[]).await.expect_error(404);
-    stack.write(PATH, &writer.key, &body("3"), &[]).await.expect_error(404);
-    let answer = stack.write(PATH, &stranger.key, &body("1"), &[]).await.expect_error(403);
+    stack.write_once(PATH, &writer.key, &body("2"), &[]).await.expect_error(404);
+    stack.write_once(PATH, &writer.key, &body("3"), &[]).await.expect_error(404);
+    let answer = stack.write_once(PATH, &stranger.key, &body("1"), &[]).await.expect_error(403);
     assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("SALES")), "{answer:?}");
     Answer::of(stack.post(PATH).json(&body("1"))).await.expect_error(401);
 }

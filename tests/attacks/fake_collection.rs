@@ -51,7 +51,7 @@ async fn contract_of_no_known_factory_is_paid_nothing() {
     assert_eq!(asked, U256::from(BALANCE));
 
     let order = json!({"moment": {"collectionAddress": fake, "tokenId": "1"}, "amount": 1});
-    let answer = stack.write("/moment/collect", &collector.key, &order, &[]).await.expect_error(422);
+    let answer = stack.write_once("/moment/collect", &collector.key, &order, &[]).await.expect_error(422);
     assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("protocol's mint fee")), "{answer:?}");
     let left = stack.chain().get_balance(collector.account).await.expect("a balance");
     assert_eq!(left, U256::from(BALANCE));

@@ -28,6 +28,6 @@ async fn order_with_a_maximum_price_buys_nothing_dearer() {
     collect(2 * (FEE + 1_000_000_000)).await.expect_success();
     assert_eq!(stack.tokens_of(collector.account, collection).await, U256::from(2));
     let wrong = json!({"moment": moment, "amount": 2, "maxPrice": "1.5"});
-    let answer = stack.write("/moment/collect", &collector.key, &wrong, &[]).await.expect_error(400);
+    let answer = stack.write_once("/moment/collect", &collector.key, &wrong, &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["maxPrice"]);
 }

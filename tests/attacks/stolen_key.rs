@@ -60,7 +60,7 @@ async fn default_key_gives_no_permission_away() {
     let key = key_of(&stack, &victim, json!({})).await;
     let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
     let thief = json!({"moment": moment, "adminAddress": Address::repeat_byte(0xee)});
-    let answer = stack.write("/moment/permission", &key, &thief, &[]).await.expect_error(403);
+    let answer = stack.write_once("/moment/permission", &key, &thief, &[]).await.expect_error(403);
     assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("scope admin")), "{answer:?}");
     let own = json!({"moment": moment, "adminAddress": victim.artist.wallet});
     let request = stack.delete("/moment/permission").header("x-api-key", &key).json(&own);
@@ -93,7 +93,7 @@ async fn key_spends_no_more_than_its_daily_limit() {
     stack.write("/moment/collect", &victim.key, &order(collection, 1), &[]).await.expect_success();
 
     let publisher = key_of(&stack, &victim, json!({"scopes": ["publish"]})).await;
-    let answer = stack.write("/moment/collect", &publisher, &order(collection, 1), &[]).await.expect_error(403);
+    let answer = stack.write_once("/moment/collect", &publisher, &order(collection, 1), &[]).await.expect_error(403);
     assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("scope collect")), "{answer:?}");
 }
 

@@ -73,7 +73,7 @@ impl Requests {
 }
 
 pub(super) async fn expect_words(stack: &Stack, writer: &Writer, path: &str, body: &Value, words: &str) {
-    let answer = stack.write(path, &writer.key, body, &[]).await;
+    let answer = stack.write_once(path, &writer.key, body, &[]).await;
     assert_eq!(answer.status, 400, "{body}: {answer:?}");
     assert_words(&answer, words, path, body);
 }
