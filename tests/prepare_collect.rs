@@ -5,7 +5,7 @@ use alloy::{
     signers::local::PrivateKeySigner,
 };
 use serde_json::{Value, json};
-use tests::{Sandbox, Stack};
+use tests::{MINUTE, Sandbox, Stack, unused_address, within_one_window};
 
 const PATH: &str = "/moment/collect/prepare";
 /// The protocol's mint fee per token, in wei.
@@ -113,9 +113,11 @@ async fn what_cannot_be_collected_is_refused_and_a_client_asks_only_so_often() {
     let sandbox =
         Sandbox::with_variables(&stack, "prepare-collect", &[("WALLET_READS_PER_CLIENT_MINUTELY", "1")]).await;
     let body = order(collection, wallet, 1);
-    let mut statuses = Vec::new();
-    for client in ["192.0.2.88", "192.0.2.88", "198.51.100.88"] {
-        statuses.push(sandbox.post(client, &body).await.0);
-    }
+    let ask = async |client: &str| sandbox.post(client, &body).await.0;
+    let statuses = within_one_window(MINUTE, async || {
+        let client = unused_address();
+        [ask(&client).await, ask(&client).await, ask(&unused_address()).await]
+    })
+    .await;
     assert_eq!(statuses, [422, 429, 422]);
 }

@@ -6,7 +6,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use shared::chain::contracts::native::Creator1155;
-use tests::{Answer, Sandbox, Stack};
+use tests::{Answer, MINUTE, Sandbox, Stack, unused_address, within_one_window};
 
 const PATH: &str = "/moment/create/prepare";
 const ETHER: u64 = 1_000_000_000_000_000_000;
@@ -80,9 +80,11 @@ async fn creation_that_the_chain_would_refuse_is_refused_and_a_client_asks_only_
 
     let sandbox = Sandbox::with_variables(&stack, "prepare-moment", &[("WALLET_READS_PER_CLIENT_MINUTELY", "1")]).await;
     let body = body(&json!({"name": "By Hand", "uri": "ar://x"}), stranger);
-    let mut statuses = Vec::new();
-    for client in ["192.0.2.89", "192.0.2.89", "198.51.100.89"] {
-        statuses.push(sandbox.post(client, &body).await.0);
-    }
+    let ask = async |client: &str| sandbox.post(client, &body).await.0;
+    let statuses = within_one_window(MINUTE, async || {
+        let client = unused_address();
+        [ask(&client).await, ask(&client).await, ask(&unused_address()).await]
+    })
+    .await;
     assert_eq!(statuses, [200, 429, 200]);
 }

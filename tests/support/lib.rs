@@ -17,6 +17,7 @@ mod sandbox;
 mod stack;
 mod test_chain;
 mod wallet;
+mod window;
 mod write;
 
 pub use answer::Answer;
@@ -34,6 +35,7 @@ pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use test_chain::TestChain;
 pub use wallet::{UndeployedSafe, personal_sign, safe_of, sign_as_safe};
+pub use window::{DAY, HOUR, MINUTE, unused_address, unused_network, window_now, within_one_day, within_one_window};
 pub use write::{Collector, Writer};
 
 /// Any error of a test.
