@@ -5,7 +5,7 @@ use std::fs;
 use alloy::primitives::U256;
 use local::paths::Paths;
 use serde_json::{Value, json};
-use tests::{Answer, Collector, Stack};
+use tests::{Answer, Collector, DAY, Stack, within_one_window};
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
@@ -47,38 +47,43 @@ async fn token_is_taken_wherever_a_key_is() {
 #[tokio::test]
 async fn token_does_what_a_key_may_not_and_spends_the_same_budget() {
     let stack = Stack::connect();
-    let (seller, Collector { artist, account, .. }) = (stack.new_writer().await, stack.new_collector().await);
-    stack.set_balance(account, ETHER).await;
+    let seller = stack.new_writer().await;
     let narrow = json!({"scopes": ["publish"], "dailySpend": {"eth": "0"}});
-    let key =
-        stack.create_key(&artist, &narrow).await.expect_success().body["apiKey"].as_str().expect("a key").to_owned();
     let order = json!({"moment": {"collectionAddress": seller.collection, "tokenId": "1"}, "amount": 1});
-    stack.write_once("/moment/collect", &key, &order, &[]).await.expect_error(403);
-    // The limits are those of the first answers, when what a write may cost is reserved.
-    let by_token = |path: &str, body: &Value, name: &str| {
+    let make = json!({"name": "Both", "uri": "ipfs://bafyboth/collection.json"});
+    let both = [("idempotency-key", "both")];
+    let send = |artist: &SignedIn, path: &str, body: &Value, name: &str| {
         stack.post(path).bearer_auth(&artist.token).header("idempotency-key", name).json(body)
     };
-    let collect = || by_token("/moment/collect", &order, "by-token");
-    let first = Answer::of(collect()).await.expect_queued();
-    let collected = Answer::of_write(collect()).await.expect_success();
-    let replayed = Answer::of(collect()).await.expect_success();
-    assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), ("true", &collected.body));
-    assert_eq!(replayed.header("transaction-id"), first.header("transaction-id"));
-    assert_eq!(stack.tokens_of(account, seller.collection).await, U256::ONE);
+    // The budget is one of a day. What is left of it is told when what a write may cost is reserved: by its first answer.
+    let (artist, key, [first, second, third]) = within_one_window(DAY, async || {
+        let Collector { artist, account, .. } = stack.new_collector().await;
+        stack.set_balance(account, ETHER).await;
+        let created = stack.create_key(&artist, &narrow).await.expect_success();
+        let key = created.body["apiKey"].as_str().expect("a key").to_owned();
+        stack.write_once("/moment/collect", &key, &order, &[]).await.expect_error(403);
+        let collect = || send(&artist, "/moment/collect", &order, "by-token");
+        let first = Answer::of(collect()).await.expect_queued();
+        let collected = Answer::of_write(collect()).await.expect_success();
+        let replayed = Answer::of(collect()).await.expect_success();
+        assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), ("true", &collected.body));
+        assert_eq!(replayed.header("transaction-id"), first.header("transaction-id"));
+        assert_eq!(stack.tokens_of(account, seller.collection).await, U256::ONE);
+        let second = Answer::of(send(&artist, "/collections", &make, "second")).await.expect_queued();
+        let third = stack.write_once("/collections", &key, &make, &both).await.expect_queued();
+        (artist, key, [first, second, third])
+    })
+    .await;
 
     // A key counts against what the token left, and its retries are the artist's.
-    let make = json!({"name": "Both", "uri": "ipfs://bafyboth/collection.json"});
-    let second = Answer::of(by_token("/collections", &make, "second")).await.expect_queued();
-    let both = [("idempotency-key", "both")];
-    let third = stack.write_once("/collections", &key, &make, &both).await.expect_queued();
     assert!(left(&second) < left(&first) && left(&third) < left(&second), "{second:?} {third:?}");
     let by_key = stack.write("/collections", &key, &make, &both).await.expect_success();
-    let replayed = Answer::of(by_token("/collections", &make, "both")).await.expect_success();
+    let replayed = Answer::of(send(&artist, "/collections", &make, "both")).await.expect_success();
     assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), ("true", &by_key.body));
     assert_eq!(replayed.header("transaction-id"), third.header("transaction-id"));
 
     // Where both are sent, the token counts; one that was signed out counts for nothing.
-    let made = Answer::of_write(by_token("/collections", &make, "second")).await.expect_success();
+    let made = Answer::of_write(send(&artist, "/collections", &make, "second")).await.expect_success();
     let permission = json!({"moment": {"collectionAddress": made.body["contractAddress"], "tokenId": "0"},
         "adminAddress": "0x00000000000000000000000000000000000000a1"});
     stack.write_once("/moment/permission", &key, &permission, &[]).await.expect_error(403);

@@ -1,27 +1,33 @@
 //! Somebody floods an inbox, uses up the service's mails, or lets the service mail their words.
 
 use serde_json::json;
-use tests::{Answer, Sandbox, Stack, unused_email};
+use tests::{Answer, HOUR, Sandbox, SignedIn, Stack, unused_email, within_one_window};
 
 #[tokio::test]
 async fn notices_end_with_one_that_says_there_is_more_and_lost_money_is_still_told() {
     let stack = Stack::connect();
-    let artist = stack.new_artist().await;
-    let told = async |words: &str| {
+    let told = async |artist: &SignedIn, words: &str| {
         let mails = stack.mails_to(&artist.email).await;
         mails.iter().filter(|mail| mail.subject.contains(words)).count()
     };
-    for _ in 0..13 {
-        let key = stack.create_key(&artist, &json!({"name": "k"})).await.expect_success();
-        assert!(key.body["apiKey"].is_string());
-        for key in stack.list_keys(&artist).await {
-            stack.revoke_key(&artist, key["id"].as_str().expect("an id")).await.expect_success();
+    // A day ends with an hour.
+    let (artist, notices) = within_one_window(HOUR, async || {
+        let artist = stack.new_artist().await;
+        for _ in 0..13 {
+            let key = stack.create_key(&artist, &json!({"name": "k"})).await.expect_success();
+            assert!(key.body["apiKey"].is_string());
+            for key in stack.list_keys(&artist).await {
+                stack.revoke_key(&artist, key["id"].as_str().expect("an id")).await.expect_success();
+            }
         }
-    }
-    assert_eq!((told("API key").await, told("More happened").await), (10, 1));
+        let notices = (told(&artist, "API key").await, told(&artist, "More happened").await);
+        (artist, notices)
+    })
+    .await;
+    assert_eq!(notices, (10, 1));
     let address = alloy::signers::local::PrivateKeySigner::random().address();
     stack.add_payout_address(&artist, address).await.expect_success();
-    assert_eq!(told("money can be withdrawn").await, 1, "the mail that counts was buried");
+    assert_eq!(told(&artist, "money can be withdrawn").await, 1, "the mail that counts was buried");
 }
 
 #[tokio::test]

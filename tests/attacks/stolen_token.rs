@@ -8,7 +8,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use jsonwebtoken::get_current_timestamp;
 use serde_json::{Value, json};
-use tests::{Answer, SignedIn, Stack, personal_sign};
+use tests::{Answer, DAY, SignedIn, Stack, personal_sign, within_one_window};
 use uuid::Uuid;
 
 use super::forged_token::Forger;
@@ -120,23 +120,31 @@ async fn kinds(stack: &Stack, artist: &SignedIn) -> Vec<Value> {
 #[tokio::test]
 async fn old_tokens_spend_a_keys_default_a_day_and_no_more() {
     let stack = Stack::connect();
-    let (thief, victim) = (stack.new_collector().await, stack.new_collector().await);
+    let thief = stack.new_collector().await;
     // Two fit into the daily default of 0.01 ETH, three don't.
     let price = "4500000000000000";
     let sale = json!({"type": "fixedPrice", "pricePerToken": price, "saleStart": 0, "saleEnd": u64::MAX.to_string()});
     let collection = stack.publish(&thief.key, sale, json!({})).await;
-    stack.set_balance(victim.account, 1_000_000_000_000_000_000).await;
     let order = |amount: u64| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": amount});
-    let old = old_token(&stack, &victim.artist).await;
     let collect = async |token: &str, amount: u64| post(&stack, "/moment/collect", token, &order(amount)).await;
 
-    let refused = collect(&old, 3).await.expect_error(401);
+    let (victim, too_many, fitting, third) = within_one_window(DAY, async || {
+        let victim = stack.new_collector().await;
+        stack.set_balance(victim.account, 1_000_000_000_000_000_000).await;
+        let old = old_token(&stack, &victim.artist).await;
+        let (too_many, first) = (collect(&old, 3).await, collect(&old, 1).await);
+        // Another token of the same artist doesn't start anew.
+        let other = old_token(&stack, &stack.sign_in(&victim.artist.email).await).await;
+        let second = collect(&other, 1).await;
+        (victim, too_many, [first, second], collect(&old, 1).await)
+    })
+    .await;
+    let refused = too_many.expect_error(401);
     assert!(refused.header("www-authenticate").contains("insufficient_user_authentication"), "{refused:?}");
-    collect(&old, 1).await.expect_success();
-    // Another token of the same artist doesn't start anew.
-    let other = old_token(&stack, &stack.sign_in(&victim.artist.email).await).await;
-    collect(&other, 1).await.expect_success();
-    collect(&old, 1).await.expect_error(401);
+    for answer in fitting {
+        answer.expect_success();
+    }
+    third.expect_error(401);
     assert_eq!(stack.tokens_of(victim.account, collection).await, U256::from(2));
     assert!(!kinds(&stack, &victim.artist).await.contains(&json!("collected")));
 
