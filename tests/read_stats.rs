@@ -2,7 +2,7 @@
 
 use alloy::primitives::Address;
 use serde_json::{Value, json};
-use tests::{Answer, Collector, Stack};
+use tests::{Answer, Collector, Stack, within_one_day};
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
@@ -19,9 +19,15 @@ async fn stats(stack: &Stack, query: &str, is_so: impl Fn(&Value) -> bool) -> Va
     stack.wait_until(&format!("/stats?{query}"), is_so).await
 }
 
-#[tokio::test]
-async fn artist_and_collection_and_sender_see_what_became_of_their_moments() {
-    let stack = Stack::connect();
+/// An artist whose three moments were collected, the one for ether and the one for USDC once each through the sender.
+struct Sales {
+    artist: Address,
+    sender: Address,
+    /// The collection whose moment costs ether.
+    paid: Address,
+}
+
+async fn sell(stack: &Stack) -> Sales {
     let (artist, one, two) = (stack.new_collector().await, stack.new_collector().await, stack.new_collector().await);
     let sender = stack.new_collector().await;
     for buyer in [&one, &two] {
@@ -37,13 +43,27 @@ async fn artist_and_collection_and_sender_see_what_became_of_their_moments() {
     let free = stack.publish(&artist.key, sale(0), json!({})).await;
     let paid = stack.publish(&artist.key, sale(ETHER / 1_000), json!({})).await;
     let usdc = stack.publish(&artist.key, dollars, json!({})).await;
-    collect(&stack, &one, &order(free, 3, None)).await;
-    collect(&stack, &one, &order(paid, 1, Some(sender.account))).await;
-    collect(&stack, &two, &order(paid, 2, None)).await;
-    collect(&stack, &two, &order(usdc, 1, Some(sender.account))).await;
+    collect(stack, &one, &order(free, 3, None)).await;
+    collect(stack, &one, &order(paid, 1, Some(sender.account))).await;
+    collect(stack, &two, &order(paid, 2, None)).await;
+    collect(stack, &two, &order(usdc, 1, Some(sender.account))).await;
+    Sales { artist: artist.account, sender: sender.account, paid }
+}
 
-    let query = format!("artist={:#x}", artist.account);
-    let of_artist = stats(&stack, &query, |body| body["collected_count"] == 4).await;
+#[tokio::test]
+async fn artist_and_collection_and_sender_see_what_became_of_their_moments() {
+    let stack = Stack::connect();
+    let (Sales { artist, sender, paid }, of_artist, periods) = within_one_day(&stack, async || {
+        let sales = sell(&stack).await;
+        let query = format!("artist={:#x}", sales.artist);
+        let of_artist = stats(&stack, &query, |body| body["collected_count"] == 4).await;
+        let mut periods = Vec::new();
+        for period in ["day", "week", "month"] {
+            periods.push(stats(&stack, &format!("{query}&period={period}"), |_| true).await);
+        }
+        (sales, of_artist, periods)
+    })
+    .await;
     let counts = [
         ("created_count", json!(3)),
         ("token_count", json!("7")),
@@ -59,8 +79,7 @@ async fn artist_and_collection_and_sender_see_what_became_of_their_moments() {
         assert_eq!(&of_artist[name], count, "{name} of {of_artist}");
     }
     assert_eq!(of_artist["days"].as_array().map(Vec::len), Some(1));
-    for period in ["day", "week", "month"] {
-        let today = stats(&stack, &format!("{query}&period={period}"), |_| true).await;
+    for today in periods {
         assert!(today["since"].as_u64().is_some_and(|since| since % 86_400 == 0), "{today}");
         for (name, count) in counts.iter().filter(|(name, _)| *name != "since") {
             assert_eq!(&today[name], count, "{name} of {today}");
@@ -71,11 +90,11 @@ async fn artist_and_collection_and_sender_see_what_became_of_their_moments() {
     assert_eq!(of_collection["collector_count"], 2, "{of_collection}");
     assert_eq!((&of_collection["eth_earned"], &of_collection["usdc_earned"]), (&json!("0.003"), &json!("0")));
 
-    let of_sender = stats(&stack, &format!("artist={:#x}", sender.account), |body| body["referral_count"] == 2).await;
+    let of_sender = stats(&stack, &format!("artist={sender:#x}"), |body| body["referral_count"] == 2).await;
     assert_eq!(of_sender["referral_eth"], "0.000031714254", "{of_sender}");
     assert_eq!(of_sender["referral_usdc"], "0.014285", "{of_sender}");
     assert_eq!((&of_sender["created_count"], &of_sender["collected_count"]), (&json!(0), &json!(0)));
-    assert_eq!(stats(&stack, &format!("{query}&chainId=1"), |_| true).await["collected_count"], 0);
+    assert_eq!(stats(&stack, &format!("artist={artist:#x}&chainId=1"), |_| true).await["collected_count"], 0);
 }
 
 #[tokio::test]
