@@ -5,7 +5,7 @@ use std::fs;
 use alloy::primitives::U256;
 use local::paths::Paths;
 use serde_json::{Value, json};
-use tests::{Answer, Collector, DAY, Stack, within_one_window};
+use tests::{Answer, Collector, DAY, SignedIn, Stack, within_one_window};
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
