@@ -8,8 +8,8 @@ import { NO_END, inputTime, listedIn, payeesIn, seconds, timesIn } from "./terms
 import { chains, countsOf, currencyOf, isForEver, pictureOf, priceOf, titleOf } from "./works.js";
 
 const SHOWN = 20;
-/** The index shows what was mined within seconds. */
-const LOOKS = 20;
+/** The index shows what was mined within seconds, or later when it is busy. */
+const LOOKS = 120;
 
 let place, moment, known, olderComments;
 

@@ -10,13 +10,17 @@ const CHAIN = 8453;
 /** In one transaction. */
 const MOST = 50;
 const JOB = "moments_job";
-/** The index shows what was mined within seconds. */
-const LOOKS = 20;
+/** The index shows what was mined within seconds, or later when it is busy. */
+const LOOKS = 120;
 
 let chain, uploading;
 
 export async function open() {
-  if (!chain) await prepare();
+  if (chain) return;
+  // What a reload left unfinished would take the place of what is typed meanwhile.
+  $("publish-form").inert = true;
+  await prepare();
+  $("publish-form").inert = false;
 }
 
 async function prepare() {
@@ -36,6 +40,7 @@ async function prepare() {
     $("publish-problem").textContent = refusal.message;
   }
   showFields();
+  look();
 }
 
 function offerCollection(address, name) {

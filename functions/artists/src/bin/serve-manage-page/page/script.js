@@ -244,6 +244,8 @@ async function showTab() {
   const isShown = document.querySelector(".tabs [aria-current]");
   if (!isIn() || !TABS[name] && name && isShown) return;
   const tab = TABS[name] ? name : "moments";
+  // Nothing is typed or pressed in it before its script listens.
+  if (isShown?.hash !== `#${tab}`) $(`tab-${tab}`).inert = true;
   for (const link of document.querySelectorAll(".tabs a")) {
     const isOpen = link.hash === `#${tab}`;
     if (isOpen) link.setAttribute("aria-current", "page");
@@ -256,7 +258,9 @@ async function showTab() {
     const part = await TABS[tab]();
     if (asked !== session) return;
     opened.add(part);
-    await part.open(place);
+    const opening = part.open(place);
+    $(`tab-${tab}`).inert = false;
+    await opening;
   } catch {
     $("tab-problem").textContent = "This part of the page can’t be loaded: reload it.";
   }
