@@ -88,7 +88,7 @@ test("money goes to an address that is a day old, after a fresh code where the s
   const codes = await codesFor(email);
   assert.equal(codes.length, before + 1);
   await page.getByLabel("Money needs a fresh sign-in.").fill(codes.at(-1));
-  await page.getByText("Sent 0.25 ETH.").waitFor({ timeout: 30_000 });
+  await page.getByText("Sent 0.25 ETH.").waitFor();
   assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER / 4n);
   await settled(page);
   await page.locator("#balance-list").getByText("0.75", { exact: true }).waitFor();
@@ -100,7 +100,7 @@ test("money goes to an address that is a day old, after a fresh code where the s
   assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER / 4n, "money was sent without a yes");
   await button(page, "Withdraw").click();
   await button(page, "Send it").click();
-  await page.getByText("Sent all your ETH.").waitFor({ timeout: 30_000 });
+  await page.getByText("Sent all your ETH.").waitFor();
   assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER);
   await button(page, `Remove ${payee}`).click();
   await button(page, "Remove").click();

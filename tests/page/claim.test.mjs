@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, codesFor, found, giveWallet, launch, looksRight, pictures, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, found, giveWallet, launch, looksRight, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
 const works = new URL("../../local/demo/works/", import.meta.url).pathname;
 const host = new URL(stack.api).origin;
@@ -25,8 +25,7 @@ after(() => browser?.close());
 const link = async (more) => (await send(artist, "POST", "moment/claims", { moment, count: 3, ...more })).url;
 
 async function visit(url, options) {
-  const page = await (await browser.newContext({ locale: "en-GB", ...options })).newPage();
-  page.setDefaultTimeout(10_000);
+  const page = await newPage(browser, { locale: "en-GB", ...options });
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.message));
   const answer = await page.goto(url);
@@ -56,7 +55,7 @@ test("a visitor claims in three taps, and has it on the next visit", async () =>
   await page.getByText(`A code is on its way to ${email}.`).waitFor();
   await page.getByLabel("The code we sent").fill(await found(async () => (await codesFor(email)).at(-1), "the code"));
   await page.getByRole("button", { name: "Claim it" }).tap();
-  await page.getByText("It is yours.").waitFor({ timeout: 60_000 });
+  await page.getByText("It is yours.").waitFor();
   await page.screenshot({ path: `${pictures}/claim-done-390-light.png`, fullPage: true });
   await looksRight(page, "the claim");
 
@@ -80,7 +79,7 @@ test("a visitor with a wallet claims with it", async () => {
   await page.getByRole("button", { name: "Claim", exact: true }).tap();
   const press = page.getByRole("button", { name: "Claim with Test Wallet" });
   await press.tap();
-  await page.getByText("It is yours.").waitFor({ timeout: 60_000 });
+  await page.getByText("It is yours.").waitFor();
   assert.ok(await hasToken(account));
   await page.context().close();
 });

@@ -37,7 +37,7 @@ const report = (subject, reason, text) =>
 const at = (subject) => `${stack.desk}?at=${encodeURIComponent(subject)}`;
 const about = (subject) => `${stack.desk}about?subject=${encodeURIComponent(subject)}`;
 const isShown = (picture) => picture.evaluate(async (element) => (await element.decode(), element.naturalWidth > 0));
-const outcome = (page, words) => page.locator("#carried li", { hasText: words }).waitFor({ timeout: 60_000 });
+const outcome = (page, words) => page.locator("#carried li", { hasText: words }).waitFor();
 
 async function reported() {
   const artist = await newArtist(`desk-${crypto.randomUUID().slice(0, 8)}`);

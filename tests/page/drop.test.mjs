@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, found, giveWallet, launch, looksRight, open, pictures, show, signIn, stack } from "./support.mjs";
+import { askNode, found, giveWallet, launch, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
 
 const works = new URL("../../local/demo/works/", import.meta.url).pathname;
 const host = new URL(stack.api).origin;
@@ -27,8 +27,7 @@ after(() => browser?.close());
 const path = () => `${host}/m/8453/${collectionAddress}/1`;
 
 async function visit(options, url = path()) {
-  page = await (await browser.newContext({ locale: "en-GB", ...options })).newPage();
-  page.setDefaultTimeout(10_000);
+  page = await newPage(browser, { locale: "en-GB", ...options });
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.message));
   if (options.at) await page.clock.install({ time: options.at * 1000 });
@@ -101,7 +100,7 @@ test("an artist sells to a list in the studio, and those of it collect at their 
   await studio.getByLabel("Sell it to").fill(`${artist.username} 2\n${listed} 1 0.001`);
   await studio.getByRole("button", { name: "Sell it to them" }).click();
   await studio.getByRole("dialog").getByRole("button", { name: "Sell it to them" }).click();
-  await studio.locator("#list-form .outcome", { hasText: "They can collect it." }).waitFor({ timeout: 60_000 });
+  await studio.locator("#list-form .outcome", { hasText: "They can collect it." }).waitFor();
   await studio.getByText(/It is sold to a list until /).waitFor();
   await studio.locator("#list-form").scrollIntoViewIfNeeded();
   await studio.screenshot({ path: `${pictures}/drop-studio-1280-light.png` });
@@ -118,7 +117,7 @@ test("an artist sells to a list in the studio, and those of it collect at their 
     await page.getByRole("button", { name: "Collect", exact: true }).click();
     await page.getByRole("button", { name: "Collect with Test Wallet" }).click();
     if (account === stranger) await page.getByText("is not on").waitFor();
-    else await page.getByText("It is on its way").waitFor({ timeout: 60_000 });
+    else await page.getByText("It is on its way").waitFor();
     await page.screenshot({ path: `${pictures}/drop-list-${account === stranger ? "stranger" : "listed"}-390-light.png`, fullPage: true });
     await looksRight(page, "the list");
     assert.deepEqual(page.errors, []);

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { newArtist } from "./publisher.mjs";
-import { launch, stack } from "./support.mjs";
+import { launch, newPage, stack } from "./support.mjs";
 
 let browser, artist, canary, at;
 const heard = [];
@@ -148,7 +148,7 @@ test("hostile files are refused, or harmless wherever a browser shows them", asy
       ["as a script", within(`<script src="${url}"></script>`)],
       ["as a style sheet", within(`<link rel="stylesheet" href="${url}">`)],
     ]) {
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       const seen = [];
       page.on("dialog", async (dialog) => (seen.push(`a dialog: ${dialog.message()}`), dialog.dismiss()));
       page.on("popup", () => seen.push("a window"));
@@ -165,7 +165,7 @@ test("hostile files are refused, or harmless wherever a browser shows them", asy
         assert.ok(!frame.url().startsWith(url), `${name} ${how}: a frame of it works`);
       }
       assert.deepEqual(seen, [], `${name} ${how}`);
-      await page.close();
+      await page.context().close();
     }
   }
   assert.deepEqual(heard, [], "no request left");

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, looksRight, mailsTo, newsMail, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
+import { launch, looksRight, mailsTo, newPage, newsMail, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
 
 let browser, mails;
 before(async () => {
@@ -27,8 +27,7 @@ for (const colorScheme of ["light", "dark"]) {
   for (const width of [360, 768, 1440]) {
     test(`mails, ${colorScheme} at ${width} pixels`, async () => {
       for (const [name, mail] of Object.entries(mails)) {
-        const context = await browser.newContext({ colorScheme, viewport: { width, height: 740 } });
-        const page = await context.newPage();
+        const page = await newPage(browser, { colorScheme, viewport: { width, height: 740 } });
         const loaded = [];
         page.on("request", (request) => loaded.push(request.url()));
         await page.setContent(mail.BodyHtml);
@@ -39,7 +38,7 @@ for (const colorScheme of ["light", "dark"]) {
         const words = mail.BodyText.split(/[\r\n]+/).filter((line) => line && !line.startsWith("http"));
         for (const word of words.flatMap((line) => line.split(/: (?=\S+$)/))) assert.ok(shown.includes(word.replace(/ \d{6}$/, "")), `${word} in ${shown}`);
         assert.equal(await page.locator("b").count(), 0);
-        await context.close();
+        await page.context().close();
       }
     });
   }

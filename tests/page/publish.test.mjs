@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { png } from "./png.mjs";
 import { newArtist } from "./publisher.mjs";
-import { elsewhere, found, launch, looksRight, open, pictures, show, signIn, stack } from "./support.mjs";
+import { elsewhere, found, launch, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
 
 let browser;
 before(async () => {
@@ -24,7 +24,7 @@ const picture = () => png(64, 64, 1, () => randomBytes(64));
 
 /** A film of a second, as the browser records it. */
 async function film() {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const content = await page.evaluate(async () => {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [96, 64];
@@ -43,7 +43,7 @@ async function film() {
     await ended;
     return Array.from(new Uint8Array(await new Blob(pieces).arrayBuffer()));
   });
-  await page.close();
+  await page.context().close();
   return Buffer.from(content);
 }
 
@@ -72,7 +72,7 @@ test("picture is published at a price, shown from its CID and on the timeline", 
   await page.screenshot({ path: `${pictures}/preview-360-dark.png`, fullPage: true });
   await looksRight(page, "preview");
   await button(page, "Publish").click();
-  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "Published" }).waitFor();
   const shown = page.locator("#published-picture");
   await page.waitForFunction(() => document.getElementById("published-picture").naturalWidth === 64);
   const file = new URL(await shown.getAttribute("src"), stack.api + "/").href;
@@ -95,7 +95,7 @@ test("picture is published at a price, shown from its CID and on the timeline", 
   await page.getByLabel("Name", { exact: true }).fill("High water");
   await page.locator("#text").fill("The sea came in at four.\nIt stayed.");
   await button(page, "Publish").click();
-  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "Published" }).waitFor();
   const text = await onTimeline(page);
   assert.equal(text.metadata.name, "High water");
   assert.equal(text.metadata.content.mime, "text/plain");
@@ -117,7 +117,7 @@ test("film is stored although the connection breaks, and plays", async () => {
   await page.getByLabel("File", { exact: true }).setInputFiles({ name: "loop.webm", mimeType: "video/webm", buffer: await film() });
   await page.getByLabel("Name", { exact: true }).fill("Loop");
   await button(page, "Publish").click();
-  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "Published" }).waitFor();
   assert.equal(tries, 2);
   const played = await page.evaluate(async () => {
     const video = document.getElementById("published-video");
@@ -156,7 +156,7 @@ test("film has a poster, says what it shows, is sold later and pays two", async 
   await page.locator("#closes-note .error", { hasText: "Must be later than it opens" }).waitFor();
   await page.getByLabel("Closes", { exact: true }).fill("2030-02-01T10:00");
   await button(page, "Publish").click();
-  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 60_000 });
+  await page.getByRole("heading", { name: "Published" }).waitFor();
 
   const moment = await onTimeline(page);
   assert.equal(moment.metadata.alt, "Colours <i>change");
@@ -168,10 +168,10 @@ test("film has a poster, says what it shows, is sold later and pays two", async 
   const { recipients } = await read(`splits/eip155:8453/${moment.sale.fundsRecipient}`);
   const shares = Object.fromEntries(recipients.map(({ artist_address, percent_allocation }) => [artist_address, Number(percent_allocation)]));
   assert.deepEqual(shares, { [other.account.toLowerCase()]: 60, [self]: 40 });
-  const visitor = await browser.newPage();
+  const visitor = await newPage(browser);
   await visitor.goto(moment.page);
   await visitor.getByLabel("Colours <i>change").waitFor();
-  await visitor.close();
+  await visitor.context().close();
   await page.context().close();
 });
 
@@ -201,7 +201,7 @@ test("what is wrong is said at its field, an upload can be stopped, and nothing 
   await page.locator("#currency").selectOption({ label: "USDC" });
   await page.getByLabel("Price", { exact: true }).fill("0.000001");
   await button(page, "Publish").click();
-  await page.locator("#price-note .error", { hasText: "10000" }).waitFor({ timeout: 30_000 });
+  await page.locator("#price-note .error", { hasText: "10000" }).waitFor();
 
   let release;
   const held = new Promise((resolve) => (release = resolve));

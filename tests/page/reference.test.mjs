@@ -34,7 +34,6 @@ async function choose(page, operation, name, sample) {
 
 test("reference makes no cross-origin request and has samples in Python, JavaScript, Rust and curl", async () => {
   const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
-  page.setDefaultTimeout(30_000);
   await page.goto(`${stack.api}/docs`);
   await page.getByRole("heading", { name: "Sign-in" }).first().waitFor();
   await page.screenshot({ path: `${pictures}/reference.png` });
@@ -62,7 +61,6 @@ test("test request works at once with the key in the address, as `make run` prin
   const { token } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
   const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
   const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
-  page.setDefaultTimeout(30_000);
   await page.goto("about:blank");
   await page.goto(`${stack.api}/docs?key=${apiKey}#tag/collections/POST/collections`);
   const operation = page.locator('[id$="tag/collections/POST/collections"]');
@@ -83,7 +81,6 @@ for (const colorScheme of ["light", "dark"]) {
   for (const width of [360, 1440]) {
     test(`reference and guides are accessible: ${colorScheme} at ${width} pixels`, async () => {
       const page = await open(browser, { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
-      page.setDefaultTimeout(30_000);
       for (const guide of ["quickstart", "errors"]) {
         await page.goto(`${stack.api}/docs/${guide}`);
         await page.getByRole("heading", { level: 1 }).waitFor();

@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { HtmlValidate } from "html-validate";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, codesFor, found, launch, looksRight, pictures, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, found, launch, looksRight, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
 const host = new URL(stack.api).origin;
 const works = new URL("../../local/demo/works/", import.meta.url).pathname;
@@ -63,10 +63,8 @@ const places = () => ({
 });
 
 async function visit(path, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: host });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  const page = await newPage(browser, { viewport: { width: 1440, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: host });
   const [errors, bytes] = [[], { image: 0 }];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(error.message));
@@ -208,7 +206,7 @@ test("pictures of twenty moments weigh a twentieth of the originals, and less", 
 
 /** A picture with the weight of a photograph: soft shapes and the grain of a sensor. */
 async function photo(seed, file) {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const content = await page.evaluate(async (seed) => {
     const canvas = new OffscreenCanvas(1600, 1200);
     const brush = canvas.getContext("2d");
@@ -228,7 +226,7 @@ async function photo(seed, file) {
     const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   }, seed);
-  await page.close();
+  await page.context().close();
   writeFileSync(file, Buffer.from(content, "base64"));
   return file;
 }

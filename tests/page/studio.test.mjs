@@ -91,7 +91,7 @@ test("price and times are changed, and only what was changed", async () => {
   const asked = page.waitForRequest((request) => request.url().endsWith("/sale"));
   await button(page, "Change it").click();
   assert.deepEqual(Object.keys((await asked).postDataJSON()).sort(), ["moment", "pricePerToken", "saleEnd"]);
-  await page.locator("#sale-form .outcome", { hasText: "Changed." }).waitFor({ timeout: 30_000 });
+  await page.locator("#sale-form .outcome", { hasText: "Changed." }).waitFor();
   const { sale } = await moment("1");
   assert.deepEqual([sale.pricePerToken, sale.saleEnd], [String(125n * 10n ** 14n), String(Date.UTC(2031, 4, 6, 7, 8) / 1000)]);
   assert.equal(await page.locator("#moment-price").textContent(), "0.0125 ETH");
@@ -122,7 +122,7 @@ test("a moment is hidden and shown, given away, and answered about", async () =>
   await page.getByLabel("Give one to").fill(`${FRIEND}\n@${friend.username}\n${mailbox}`);
   await button(page, "Give them away").click();
   await page.locator("#confirm-yes").click();
-  await page.locator("#airdrop-form .outcome", { hasText: "Given away." }).waitFor({ timeout: 30_000 });
+  await page.locator("#airdrop-form .outcome", { hasText: "Given away." }).waitFor();
   const { collectors } = await read(`moment/collectors?collectionAddress=${collection}&tokenId=2`);
   const given = collectors.filter(({ type }) => type === "airdrop").map(({ collector }) => collector);
   assert.equal(given.length, 3);
@@ -131,7 +131,7 @@ test("a moment is hidden and shown, given away, and answered about", async () =>
   await button(page, `Reply to ${friend.username}`).first().click();
   await page.keyboard.type("The harbour master’s.");
   await page.keyboard.press("Enter");
-  await page.getByText("You: The harbour master’s.").waitFor({ timeout: 30_000 });
+  await page.getByText("You: The harbour master’s.").waitFor();
   await found(async () => {
     const { comments } = await read(`comments?collectionAddress=${collection}&tokenId=2`);
     return comments.some(({ replies }) => replies.some(({ comment }) => comment === "The harbour master’s."));
@@ -147,11 +147,11 @@ test("admins come and go, and a sale pays several", async () => {
   await page.getByLabel("Another admin").fill(friend.username);
   await button(page, "Add admin").click();
   await button(page, "Make an admin").click();
-  await button(page, `Remove ${friend.account}`).waitFor({ timeout: 30_000 });
+  await button(page, `Remove ${friend.account}`).waitFor();
   assert.ok((await moment("3")).admins.includes(friend.account));
   await button(page, `Remove ${friend.account}`).click();
   await button(page, "Remove").click();
-  await button(page, `Remove ${friend.account}`).waitFor({ state: "detached", timeout: 30_000 });
+  await button(page, `Remove ${friend.account}`).waitFor({ state: "detached" });
 
   const payees = page.getByLabel("Pay somebody else, or several");
   await payees.fill(`${friend.username}\n${artist.account} 40`);
@@ -160,7 +160,7 @@ test("admins come and go, and a sale pays several", async () => {
   await payees.fill(`${friend.username} 60\n${artist.account} 40 %`);
   await button(page, "Pay them from now on").click();
   await button(page, "Pay them").click();
-  await page.locator("#payee-list").getByText("60 %").waitFor({ timeout: 30_000 });
+  await page.locator("#payee-list").getByText("60 %").waitFor();
   await page.locator("#payee-list").getByText("You").waitFor();
   const { recipients } = await read(`splits/eip155:8453/${(await moment("3")).sale.fundsRecipient}?`);
   assert.deepEqual(recipients.map(({ percent_allocation }) => percent_allocation).sort(), [40, 60]);
@@ -196,7 +196,7 @@ test("several files are published at once, and go on after a reload", async () =
   const sent = [];
   page.on("request", (request) => request.method() === "PUT" && sent.push(request.url()));
   await button(page, "Publish").click();
-  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "Published" }).waitFor();
   assert.equal(sent.length, 1, "what had arrived was sent again");
   await page.getByText("2 moments are in").waitFor();
   assert.equal(await page.evaluate(() => Object.keys(sessionStorage).filter((name) => name === "moments_job").length), 0);

@@ -6,6 +6,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { PATIENCE, found } from "./patience.mjs";
+
+export { found };
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -21,15 +24,20 @@ export const address = `${stack.api}/manage`;
 /** Launches the installed browser. Chromium's sandbox needs a user other than root. */
 export async function launch() {
   const executablePath = process.env.CHROMIUM ?? execFileSync("sh", ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"], { encoding: "utf8" }).trim();
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  return chromium.launch({ executablePath, timeout: PATIENCE, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
+/** A page of a context of its own. */
+export async function newPage(browser, options = {}) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  return context.newPage();
 }
 
 /** Opens a separate page, and collects its errors in `consoleErrors` and its requests in `requests`. */
 export async function open(browser, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(stack.api).origin });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  const page = await newPage(browser, { viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(stack.api).origin });
   const [consoleErrors, requests] = [[], []];
   page.on("console", (message) => message.type() === "error" && consoleErrors.push(message.text()));
   page.on("pageerror", (error) => consoleErrors.push(error.message));
@@ -118,16 +126,6 @@ export const tokenOf = (page) => page.requests.map((request) => request.headers(
 
 /** Id of the artist who is signed in on a page. */
 export const artistOf = (page) => JSON.parse(Buffer.from(tokenOf(page).split(".")[1], "base64url").toString()).sub;
-
-/** Polls `find` for up to 30 seconds until it returns something. */
-export async function found(find, what) {
-  for (let tries = 0; tries < 150; tries++) {
-    const result = await find();
-    if (result) return result;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  return assert.fail(`${what}: not there after 30 s`);
-}
 
 /** Answers the page's requests to an endpoint in place of the service. */
 export function answer(page, path, body, status = 200) {
