@@ -56,11 +56,12 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
 
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
-# kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Last, a thousand people sign
-# in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time.
+# kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Then a thousand people sign
+# in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time. Last,
+# pages are looked at in every theme and width.
 SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
 	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
-soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
+soak: tools tests/page/node_modules/.installed browser binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
@@ -69,6 +70,7 @@ soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
 	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
+	@LOOKS=all $(LOCAL) test node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs)
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench

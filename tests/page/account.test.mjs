@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { upload } from "./publisher.mjs";
-import { artistOf, askNode, codesFor, isIn, launch, looksRight, mailsTo, newsMail, open, pictures, setNumber, settled, show, signIn, stack, tokenOf, unusedEmail } from "./support.mjs";
+import { artistOf, askNode, codesFor, isIn, launch, looks, looksRight, mailsTo, newsMail, open, pictures, setNumber, settled, show, signIn, stack, tokenOf, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -116,7 +116,7 @@ test("money goes to an address that is a day old, after a fresh code where the s
 });
 
 test("a file that nothing shows is deleted, at each width and in both looks", async () => {
-  for (const [width, colorScheme] of [[360, "light"], [768, "dark"], [1440, "light"]]) {
+  for (const { colorScheme, width } of looks) {
     const page = await open(browser, { colorScheme, viewport: { width, height: 900 } });
     await signIn(page);
     await upload({ token: tokenOf(page).replace("Bearer ", "") }, new URL("../../local/demo/works/twill.png", import.meta.url).pathname);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { answer, askForCode, codesFor, giveWallet, launch, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail } from "./support.mjs";
+import { answer, askForCode, codesFor, giveWallet, launch, looks, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail } from "./support.mjs";
 
 /** An unlocked account that no other test connects. */
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -16,10 +16,8 @@ before(async () => {
 });
 after(() => browser?.close());
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of [360, 768, 1920]) {
-    test(`${colorScheme} at ${width} pixels`, () => walk({ colorScheme, viewport: { width, height: width < 500 ? 740 : 1000 } }));
-  }
+for (const { colorScheme, width } of looks) {
+  test(`${colorScheme} at ${width} pixels`, () => walk({ colorScheme, viewport: { width, height: width < 500 ? 740 : 1000 } }));
 }
 
 async function walk(options) {

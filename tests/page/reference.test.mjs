@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { codesFor, elsewhere, launch, looksRight, open, pictures, stack, unusedEmail } from "./support.mjs";
+import { codesFor, elsewhere, launch, looks, looksRight, open, pictures, stack, unusedEmail } from "./support.mjs";
 
 const url = `${stack.api}/moment/collect`.replaceAll(".", "\\.");
 
@@ -77,26 +77,24 @@ test("test request works at once with the key in the address, as `make run` prin
 /** Parts of the page with each kind of section; the reference renders what is visible first. */
 const PLACES = { "docs": "Sign-in", "docs#tag/moments/POST/moment/collect": "Collect a moment", "docs#models": "Models" };
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of [360, 1440]) {
-    test(`reference and guides are accessible: ${colorScheme} at ${width} pixels`, async () => {
-      const page = await open(browser, { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
-      for (const guide of ["quickstart", "errors"]) {
-        await page.goto(`${stack.api}/docs/${guide}`);
-        await page.getByRole("heading", { level: 1 }).waitFor();
-        await page.screenshot({ path: `${pictures}/guide-${guide}-${width}-${colorScheme}.png` });
-        await looksRight(page, guide);
-      }
-      for (const [path, heading] of Object.entries(PLACES)) {
-        await page.goto("about:blank");
-        await page.goto(`${stack.api}/${path}`);
-        await page.getByRole("heading", { name: heading }).first().waitFor();
-        await page.screenshot({ path: `${pictures}/reference-${heading.toLowerCase().replaceAll(" ", "-")}-${width}-${colorScheme}.png` });
-        await looksRight(page, path);
-      }
-      assert.deepEqual(elsewhere(page), []);
-      assert.deepEqual(page.consoleErrors, []);
-      await page.context().close();
-    });
-  }
+for (const { colorScheme, width } of looks) {
+  test(`reference and guides are accessible: ${colorScheme} at ${width} pixels`, async () => {
+    const page = await open(browser, { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
+    for (const guide of ["quickstart", "errors"]) {
+      await page.goto(`${stack.api}/docs/${guide}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.screenshot({ path: `${pictures}/guide-${guide}-${width}-${colorScheme}.png` });
+      await looksRight(page, guide);
+    }
+    for (const [path, heading] of Object.entries(PLACES)) {
+      await page.goto("about:blank");
+      await page.goto(`${stack.api}/${path}`);
+      await page.getByRole("heading", { name: heading }).first().waitFor();
+      await page.screenshot({ path: `${pictures}/reference-${heading.toLowerCase().replaceAll(" ", "-")}-${width}-${colorScheme}.png` });
+      await looksRight(page, path);
+    }
+    assert.deepEqual(elsewhere(page), []);
+    assert.deepEqual(page.consoleErrors, []);
+    await page.context().close();
+  });
 }

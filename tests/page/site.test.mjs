@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { HtmlValidate } from "html-validate";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, codesFor, found, launch, looksRight, newPage, pictures, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, found, launch, looks, looksRight, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
 const host = new URL(stack.api).origin;
 const works = new URL("../../local/demo/works/", import.meta.url).pathname;
@@ -98,22 +98,20 @@ async function seeAll(page) {
   });
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of [360, 768, 1440]) {
-    test(`${colorScheme} at ${width} pixels`, async () => {
-      for (const [name, path] of Object.entries(places())) {
-        const page = await visit(path, { colorScheme, reducedMotion: "reduce", viewport: { width, height: width < 500 ? 740 : 900 } });
-        await seeAll(page);
-        await page.screenshot({ path: `${pictures}/site-${name}-${width}-${colorScheme}.png`, fullPage: true });
-        await looksRight(page, `${name} at ${width}`);
-        assert.deepEqual(await page.evaluate(() => window.shifts), [], `${name} at ${width} jumps`);
-        const broken = await page.evaluate(() => [...document.images].filter(({ naturalWidth }) => !naturalWidth).map(({ src }) => src));
-        assert.deepEqual(broken, [], name);
-        if (name !== "missing") assert.deepEqual(page.errors, [], name);
-        await page.context().close();
-      }
-    });
-  }
+for (const { colorScheme, width } of looks) {
+  test(`${colorScheme} at ${width} pixels`, async () => {
+    for (const [name, path] of Object.entries(places())) {
+      const page = await visit(path, { colorScheme, reducedMotion: "reduce", viewport: { width, height: width < 500 ? 740 : 900 } });
+      await seeAll(page);
+      await page.screenshot({ path: `${pictures}/site-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await looksRight(page, `${name} at ${width}`);
+      assert.deepEqual(await page.evaluate(() => window.shifts), [], `${name} at ${width} jumps`);
+      const broken = await page.evaluate(() => [...document.images].filter(({ naturalWidth }) => !naturalWidth).map(({ src }) => src));
+      assert.deepEqual(broken, [], name);
+      if (name !== "missing") assert.deepEqual(page.errors, [], name);
+      await page.context().close();
+    }
+  });
 }
 
 test("a picture that isn't measured yet has its place", async () => {

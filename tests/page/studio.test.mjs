@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import { after, before, test } from "node:test";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { address, askNode, found, giveWallet, isIn, launch, looksRight, open, pictures, settled, show, stack } from "./support.mjs";
+import { address, askNode, found, giveWallet, isIn, launch, looks, looksRight, open, pictures, settled, show, stack } from "./support.mjs";
 
 const works = new URL("../../local/demo/works/", import.meta.url).pathname;
 /** An unlocked account that no other test connects: a mailbox gets three codes in ten minutes. */
@@ -56,23 +56,21 @@ async function choose(page, name) {
   await settled(page);
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of [360, 768, 1440]) {
-    test(`works and one of them, ${colorScheme} at ${width} pixels`, async () => {
-      const page = await enter({ colorScheme, viewport: { width, height: 900 } });
-      await page.locator("#shelf li").nth(2).waitFor();
-      await page.waitForFunction(() => [...document.querySelectorAll("#shelf img")].every(({ naturalWidth }) => naturalWidth > 0));
-      await page.screenshot({ path: `${pictures}/studio-moments-${width}-${colorScheme}.png`, fullPage: true });
-      await looksRight(page, "moments");
-      await choose(page, `<b onclick="alert(1)">Spring</b> tide`);
-      await page.getByText("Whose boat is it?").waitFor();
-      await page.waitForFunction(() => document.getElementById("moment-picture").naturalWidth > 0);
-      await page.screenshot({ path: `${pictures}/studio-moment-${width}-${colorScheme}.png`, fullPage: true });
-      await looksRight(page, "moment");
-      assert.deepEqual(page.consoleErrors, []);
-      await page.context().close();
-    });
-  }
+for (const { colorScheme, width } of looks) {
+  test(`works and one of them, ${colorScheme} at ${width} pixels`, async () => {
+    const page = await enter({ colorScheme, viewport: { width, height: 900 } });
+    await page.locator("#shelf li").nth(2).waitFor();
+    await page.waitForFunction(() => [...document.querySelectorAll("#shelf img")].every(({ naturalWidth }) => naturalWidth > 0));
+    await page.screenshot({ path: `${pictures}/studio-moments-${width}-${colorScheme}.png`, fullPage: true });
+    await looksRight(page, "moments");
+    await choose(page, `<b onclick="alert(1)">Spring</b> tide`);
+    await page.getByText("Whose boat is it?").waitFor();
+    await page.waitForFunction(() => document.getElementById("moment-picture").naturalWidth > 0);
+    await page.screenshot({ path: `${pictures}/studio-moment-${width}-${colorScheme}.png`, fullPage: true });
+    await looksRight(page, "moment");
+    assert.deepEqual(page.consoleErrors, []);
+    await page.context().close();
+  });
 }
 
 test("price and times are changed, and only what was changed", async () => {

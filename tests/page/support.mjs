@@ -18,6 +18,11 @@ export const stack = JSON.parse(readFileSync(process.env.MOMENTS_STACK ?? join(r
 /** Folder for screenshots. */
 export const pictures = join(root, ".local/pictures");
 
+const everyLook = ["light", "dark"].flatMap((colorScheme) => [360, 768, 1440].map((width) => ({ colorScheme, width })));
+
+/** Themes and widths that pages are looked at in: each once, and every pair where `LOOKS=all` is set, as `make soak` does. */
+export const looks = everyLook.filter(({ colorScheme, width }) => process.env.LOOKS === "all" || (colorScheme === "dark") === (width === 1440));
+
 /** The address of the page. */
 export const address = `${stack.api}/manage`;
 
