@@ -39,14 +39,18 @@ export async function newPage(browser, options = {}) {
   return context.newPage();
 }
 
-/** Opens a separate page, and collects its errors in `consoleErrors` and its requests in `requests`. */
-export async function open(browser, options = {}) {
+/**
+ * Opens a separate page, and collects its errors in `consoleErrors` and its requests in `requests`. With `hasClock` the test
+ * can stop and advance its time.
+ */
+export async function open(browser, { hasClock, ...options } = {}) {
   const page = await newPage(browser, { viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(stack.api).origin });
   const [consoleErrors, requests] = [[], []];
   page.on("console", (message) => message.type() === "error" && consoleErrors.push(message.text()));
   page.on("pageerror", (error) => consoleErrors.push(error.message));
   page.on("request", (request) => requests.push(request));
+  if (hasClock) await page.clock.install();
   await page.goto(address);
   return Object.assign(page, { consoleErrors, requests });
 }
@@ -64,6 +68,12 @@ export async function codesFor(email) {
   return (await mailsTo(email)).flatMap((mail) => mail.BodyText.match(/sign-in code is (\d{6})/)?.[1] ?? []);
 }
 
+/** The newest code mailed to an address after the first `known`, once it is there. */
+export const codeFor = (email, known = 0) => found(async () => (await codesFor(email)).slice(known).at(-1), `code mailed to ${email}`);
+
+/** A code that a mailed one isn't. */
+export const wrongCode = (code) => (code === "000000" ? "000001" : "000000");
+
 /** The sign-in link in the newest mail to an address. */
 export async function newestLink(email) {
   return (await mailsTo(email)).at(-1)?.BodyText.match(/https?:\S+#link=\S+/)?.[0];
@@ -71,10 +81,11 @@ export async function newestLink(email) {
 
 /** Requests a code on the page and reads it from the mail. */
 export async function askForCode(page, email) {
+  const known = (await codesFor(email)).length;
   await page.getByLabel("E-mail address").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
   await page.getByLabel("The code we sent").waitFor();
-  return (await codesFor(email)).at(-1);
+  return codeFor(email, known);
 }
 
 /** Signs in on the page. */
@@ -98,9 +109,9 @@ export async function show(page, tab) {
   await settled(page);
 }
 
-/** Waits until no part of the page that is shown is loading. */
+/** Waits until no part of the page that is shown is loading: neither what it shows nor what listens to it. */
 export async function settled(page) {
-  await page.waitForFunction(() => [...document.querySelectorAll("[data-state]")].every((part) => !part.checkVisibility() || part.dataset.state !== "loading"));
+  await page.waitForFunction(() => [...document.querySelectorAll("[data-state=loading], [inert]")].every((part) => !part.checkVisibility()));
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -114,7 +125,11 @@ export async function looksRight(page, state) {
   let found;
   for (let tries = 0; tries < 5 && found?.length !== 0; tries += 1) {
     if (found) await page.waitForTimeout(500);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    const { violations } = await page.evaluate(async () => {
+      const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime < Infinity);
+      await Promise.allSettled(ending.map(({ finished }) => finished));
+      return window.axe.run(document, { resultTypes: ["violations"] });
+    });
     found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
   }
   assert.deepEqual(found, [], state);
@@ -182,6 +197,19 @@ export async function askNode(method, params) {
   const answer = await (await fetch(stack.rpc["8453"], { method: "POST", headers: { "content-type": "application/json" }, body })).json();
   if (answer.error) throw new Error(answer.error.message);
   return answer.result;
+}
+
+/** Sends a transaction of an account that the default chain's node signs for, and returns its hash once it is mined. */
+export async function mined(transaction) {
+  const hash = await askNode("eth_sendTransaction", [transaction]);
+  await found(() => askNode("eth_getTransactionReceipt", [hash]), `receipt of ${hash}`);
+  return hash;
+}
+
+/** Whether an account has a token of a collection. */
+export async function hasToken(account, collection, token) {
+  const words = [account.slice(2).toLowerCase(), BigInt(token).toString(16)].map((word) => word.padStart(64, "0"));
+  return BigInt(await askNode("eth_call", [{ to: collection, data: `0x00fdd58e${words.join("")}` }, "latest"])) > 0n;
 }
 
 /** Gives the page a wallet (EIP-1193), for which the local chain's node signs. */
