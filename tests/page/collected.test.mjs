@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, found, launch, open, show, signIn, stack, unusedEmail } from "./support.mjs";
+import { send } from "./publisher.mjs";
+import { askNode, codeFor, found, launch, open, show, signIn, stack, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -10,19 +11,13 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser?.close());
 
-/** Sends a body to an endpoint, and returns its successful answer. */
-async function post(path, body, headers = {}, method = "POST") {
-  const response = await fetch(`${stack.api}/${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
-  const text = await response.text();
-  assert.ok(response.ok, `${path}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}
+const post = (path, body, headers, method = "POST") => send(null, method, path, body, headers);
 
 /** An artist with a key, signed in through the API. */
 async function artist() {
   const email = unusedEmail();
   await post("oauth/code", { email });
-  const { token, social_wallet: account } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
+  const { token, social_wallet: account } = await post("oauth/login", { email, code: await codeFor(email) });
   const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
   return { email, account, token: { authorization: `Bearer ${token}` }, headers: { "x-api-key": apiKey } };
 }

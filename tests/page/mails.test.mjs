@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, looks, looksRight, mailsTo, newPage, newsMail, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
+import { found, launch, looks, looksRight, mailsTo, newPage, newsMail, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
 
 let browser, mails;
 before(async () => {
@@ -17,7 +17,10 @@ before(async () => {
   await page.getByLabel("Name of a new key").fill("<b>Gallery</b>");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Your new key" }).waitFor();
-  const [code, notice] = await mailsTo(email);
+  const [code, notice] = await found(async () => {
+    const sent = await mailsTo(email);
+    return sent.length >= 2 && sent;
+  }, "the mails");
   mails = { code, notice, news: await newsMail(page, email) };
   await page.context().close();
 });

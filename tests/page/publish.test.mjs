@@ -119,14 +119,13 @@ test("film is stored although the connection breaks, and plays", async () => {
   await button(page, "Publish").click();
   await page.getByRole("heading", { name: "Published" }).waitFor();
   assert.equal(tries, 2);
-  const played = await page.evaluate(async () => {
-    const video = document.getElementById("published-video");
-    video.muted = true;
-    await video.play();
-    await new Promise((done) => video.addEventListener("ended", done, { once: true }));
-    return [video.videoWidth, video.currentTime > 0.3];
+  const video = page.locator("#published-video");
+  await video.evaluate((element) => {
+    element.muted = true;
+    return element.play();
   });
-  assert.deepEqual(played, [96, true]);
+  await page.waitForFunction((element) => element.ended, await video.elementHandle());
+  assert.deepEqual(await video.evaluate((element) => [element.videoWidth, element.currentTime > 0.3]), [96, true]);
   const moment = await onTimeline(page);
   assert.equal(moment.metadata.content.mime, "video/webm");
   await page.context().close();
@@ -165,7 +164,7 @@ test("film has a poster, says what it shows, is sold later and pays two", async 
   const stored = await fetch(`${stack.api}/ipfs/${moment.metadata.image.slice("ipfs://".length)}`);
   assert.deepEqual(Buffer.from(await stored.arrayBuffer()), poster);
   assert.deepEqual([moment.sale.saleStart, moment.sale.saleEnd], ["2030-01-02T10:00Z", "2030-02-01T10:00Z"].map((time) => String(Date.parse(time) / 1000)));
-  const { recipients } = await read(`splits/eip155:8453/${moment.sale.fundsRecipient}`);
+  const recipients = await found(async () => (await read(`splits/eip155:8453/${moment.sale.fundsRecipient}`)).recipients, "the split");
   const shares = Object.fromEntries(recipients.map(({ artist_address, percent_allocation }) => [artist_address, Number(percent_allocation)]));
   assert.deepEqual(shares, { [other.account.toLowerCase()]: 60, [self]: 40 });
   const visitor = await newPage(browser);

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { codesFor, elsewhere, launch, looks, looksRight, open, pictures, stack, unusedEmail } from "./support.mjs";
+import { until } from "./patience.mjs";
+import { codeFor, elsewhere, launch, looks, looksRight, open, pictures, stack, unusedEmail } from "./support.mjs";
 
 const url = `${stack.api}/moment/collect`.replaceAll(".", "\\.");
 
@@ -22,14 +23,16 @@ before(async () => {
 });
 after(() => browser?.close());
 
+/** After this the choice is made again. */
+const SOON = { timeout: 5_000 };
+
 /** Chooses a language's sample. Sections that are rendered later replace the list, and with it a choice that was just made. */
 async function choose(page, operation, name, sample) {
-  for (let attempt = 1; ; attempt += 1) {
+  await until(async () => {
     await operation.getByRole("button", { name: "Change code sample language" }).click();
-    await page.getByRole("option", { name, exact: true }).click();
-    const shown = operation.filter({ hasText: sample }).waitFor({ timeout: attempt < 5 ? 5_000 : 30_000 });
-    if (await shown.then(() => true, (error) => (attempt < 5 ? false : Promise.reject(error)))) return;
-  }
+    await page.getByRole("option", { name, exact: true }).click(SOON);
+    await operation.filter({ hasText: sample }).waitFor(SOON);
+  });
 }
 
 test("reference makes no cross-origin request and has samples in Python, JavaScript, Rust and curl", async () => {
@@ -58,7 +61,7 @@ test("test request works at once with the key in the address, as `make run` prin
   };
   const email = unusedEmail();
   await post("oauth/code", { email });
-  const { token } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
+  const { token } = await post("oauth/login", { email, code: await codeFor(email) });
   const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
   const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
   await page.goto("about:blank");
@@ -68,7 +71,8 @@ test("test request works at once with the key in the address, as `make run` prin
   const answered = page.waitForResponse((response) => response.url() === `${stack.api}/collections` && response.request().method() === "POST");
   await page.getByRole("button", { name: /^Send/ }).first().click();
   const answer = await answered;
-  assert.equal(answer.status(), 200, await answer.text());
+  // On its way, if the chain is slow.
+  assert.ok([200, 202].includes(answer.status()), await answer.text());
   assert.equal(answer.request().headers()["x-api-key"], apiKey);
   await page.screenshot({ path: `${pictures}/reference-test-request.png` });
   await page.context().close();

@@ -121,8 +121,11 @@ test("a moment is hidden and shown, given away, and answered about", async () =>
   await button(page, "Give them away").click();
   await page.locator("#confirm-yes").click();
   await page.locator("#airdrop-form .outcome", { hasText: "Given away." }).waitFor();
-  const { collectors } = await read(`moment/collectors?collectionAddress=${collection}&tokenId=2`);
-  const given = collectors.filter(({ type }) => type === "airdrop").map(({ collector }) => collector);
+  const given = await found(async () => {
+    const { collectors } = await read(`moment/collectors?collectionAddress=${collection}&tokenId=2`);
+    const airdrops = collectors.filter(({ type }) => type === "airdrop").map(({ collector }) => collector);
+    return airdrops.length >= 3 && airdrops;
+  }, "the airdrops");
   assert.equal(given.length, 3);
   assert.ok([FRIEND, friend.account].every((account) => given.includes(account)));
 
@@ -160,7 +163,7 @@ test("admins come and go, and a sale pays several", async () => {
   await button(page, "Pay them").click();
   await page.locator("#payee-list").getByText("60 %").waitFor();
   await page.locator("#payee-list").getByText("You").waitFor();
-  const { recipients } = await read(`splits/eip155:8453/${(await moment("3")).sale.fundsRecipient}?`);
+  const recipients = await found(async () => (await read(`splits/eip155:8453/${(await moment("3")).sale.fundsRecipient}?`)).recipients, "the split");
   assert.deepEqual(recipients.map(({ percent_allocation }) => percent_allocation).sort(), [40, 60]);
   await page.context().close();
 });

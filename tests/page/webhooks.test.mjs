@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { launch, open, show, signIn } from "./support.mjs";
+import { found, launch, open, settled, show, signIn } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -38,10 +38,11 @@ test("webhook is made, tested, and shown with its last deliveries until it is de
   await page.getByText("comment.created · on").waitFor();
 
   await button(page, `Test ${url}`).click();
-  for (let looks = 0; looks < 150 && !(await page.getByText("webhook.test: delivered").count()); looks++) {
+  await found(async () => {
     await button(page, "Look again").click();
-    await page.waitForTimeout(200);
-  }
+    await settled(page);
+    return page.getByText("webhook.test: delivered").count();
+  }, "the delivery");
   await page.getByText(/webhook\.test: delivered · 204 after \d+ ms/).waitFor();
   assert.equal(arrived.length, 1);
 
