@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { until } from "../page/patience.mjs";
 import { newArtist, send } from "../page/publisher.mjs";
 import { root, run, stack } from "./support.mjs";
 
@@ -42,14 +43,7 @@ async function withKey(scopes) {
 }
 
 /** Looks until the index has it. */
-async function until(look) {
-  for (let tries = 0; tries < 100; tries++) {
-    const found = await look().catch(() => undefined);
-    if (found) return found;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  return assert.fail("not there after 20 s");
-}
+const seen = (look) => until(async () => (await look()) || assert.fail("the index doesn't have it"));
 
 test("tools are listed with what they take and what they do to the world", async () => {
   const client = await agent();
@@ -76,9 +70,9 @@ test("agent without a key reads and changes nothing", async () => {
   const { contractAddress: collectionAddress, tokenId } = await use(publisher, "publish_text", { title: "Low tide", text: "It went." });
   await publisher.close();
   const moment = { collectionAddress, tokenId };
-  const shown = await until(async () => (await use(client, "show_moment", { moment })).moment);
+  const shown = await seen(async () => (await use(client, "show_moment", { moment })).moment);
   assert.ok(shown.page);
-  const { moments } = await until(async () => {
+  const { moments } = await seen(async () => {
     const found = await use(client, "find_moments", { artist: artist.account });
     return found.moments.length > 0 && found;
   });
@@ -103,10 +97,10 @@ test("agent publishes, prices, sells, gives away and comments as its artist", as
   const { artist, client } = await withKey(["publish"]);
   const made = await use(client, "publish_text", { title: "High water", text: INJECTION, price: "0.001 ETH", copies: 9 });
   const moment = { collectionAddress: made.contractAddress, tokenId: made.tokenId };
-  const shown = await until(async () => (await use(client, "show_moment", { moment })).moment);
+  const shown = await seen(async () => (await use(client, "show_moment", { moment })).moment);
   assert.equal(shown.sale.pricePerToken, String(10n ** 15n));
   await use(client, "set_price", { moment, price: "0.002 ETH" });
-  await until(async () => (await use(client, "show_moment", { moment })).moment.sale.pricePerToken === String(2n * 10n ** 15n));
+  await seen(async () => (await use(client, "show_moment", { moment })).moment.sale.pricePerToken === String(2n * 10n ** 15n));
   assert.match(await refused(client, "set_price", { moment, price: "2 USDC" }), /another currency/);
   assert.match(await refused(client, "set_price", { moment, price: "2,5 ETH" }), /price: must be a sum such as/);
   assert.match(await refused(client, "collect", { moment, atMost: "1 ETH" }), /scope/i, "the key's scopes hold");
@@ -122,7 +116,7 @@ test("agent publishes, prices, sells, gives away and comments as its artist", as
   assert.equal(again.hash, bought.hash, "the same again within ten minutes pays once");
   await use(client, "gift", { moment, recipients: [buyer.artist.account] });
   await use(client, "comment", { moment, text: "Thank you" });
-  const { comments } = await until(async () => {
+  const { comments } = await seen(async () => {
     const found = await use(buyer.client, "show_moment", { moment });
     return found.comments.length === 2 && found.moment.supply.minted === "3" && found;
   });
@@ -134,7 +128,7 @@ test("pictures are stored, from the text itself, and nothing private is fetched"
   const { client } = await withKey(["publish"]);
   const made = await use(client, "publish_picture", { title: "Dot", picture: `data:image/png;base64,${PNG}`, alt: "A dot" });
   const moment = { collectionAddress: made.contractAddress, tokenId: made.tokenId };
-  const shown = await until(async () => (await use(client, "show_moment", { moment })).moment.metadata && (await use(client, "show_moment", { moment })).moment);
+  const shown = await seen(async () => (await use(client, "show_moment", { moment })).moment.metadata && (await use(client, "show_moment", { moment })).moment);
   assert.match(shown.metadata.image, /^ipfs:\/\/baf/);
   assert.equal(shown.metadata.alt, "A dot");
   const stored = await fetch(`${stack.api}/ipfs/${shown.metadata.image.slice("ipfs://".length)}`);

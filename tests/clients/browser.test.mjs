@@ -5,8 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { buildSync } from "esbuild";
-import { launch } from "../page/support.mjs";
-import { codesFor, root, stack, unusedEmail } from "./support.mjs";
+import { within } from "../page/patience.mjs";
+import { launch, newPage } from "../page/support.mjs";
+import { codeFor, root, stack, unusedEmail } from "./support.mjs";
 
 const client = join(root, "clients/typescript/dist/index.js");
 // In place of a terminal.
@@ -27,10 +28,10 @@ function bundle(contents) {
 
 /** Runs a program in a page of the service's origin, and returns what it prints. */
 async function runInPage(program, email) {
-  const page = await (await browser.newContext({ bypassCSP: true })).newPage();
+  const page = await newPage(browser, { bypassCSP: true });
   const printed = [];
   page.on("console", (message) => printed.push(message.text()));
-  await page.exposeFunction("askForCode", async () => (await codesFor(email)).at(-1));
+  await page.exposeFunction("askForCode", () => codeFor(email));
   const end = new Promise((resolve, reject) => {
     page.on("pageerror", reject);
     page.exposeFunction("finished", resolve);
@@ -38,8 +39,8 @@ async function runInPage(program, email) {
   // A page that the service sent: one that the test made up may not reach addresses of this machine.
   await page.goto(`${stack.api}/health`);
   await page.addScriptTag({ type: "module", content: program });
-  await end;
-  await page.close();
+  await within(end, "the program's end");
+  await page.context().close();
   return printed;
 }
 

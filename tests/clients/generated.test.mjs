@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { buildSync } from "esbuild";
+import { PATIENCE } from "../page/patience.mjs";
 import { publishedSale } from "./published.mjs";
 import { root, run } from "./support.mjs";
 
@@ -44,7 +45,9 @@ test("hey-api: strict types, and calls", async () => {
     const edited = { moment, saleStart, saleEnd, maxTokensPerAddress, fundsRecipient, pricePerToken: "1" };
     await updateSale({ auth, body: edited, throwOnError: true });
     let changed = before;
-    while (changed.pricePerToken !== "1") changed = (await sale()) ?? before;
+    for (const end = Date.now() + ${PATIENCE}; changed.pricePerToken !== "1" && Date.now() < end; changed = (await sale()) ?? before) {
+      await new Promise((done) => setTimeout(done, 200));
+    }
     if (JSON.stringify(changed) !== JSON.stringify({ ...before, pricePerToken: "1" })) throw new Error("another sale");
     const headers = { "Idempotency-Key": crypto.randomUUID() };
     const body = { name: "Tides", uri: "ar://tides" };
@@ -76,6 +79,7 @@ test("openapi-python-client: mypy in strict mode, and calls", async () => {
   const file = join(temporary, "calls.py");
   writeFileSync(file, `
 import os
+import time
 import uuid
 
 from generated import AuthenticatedClient, Client
@@ -124,13 +128,12 @@ edited = UpdateSaleRequest(
     price_per_token="2",
 )
 key = str(uuid.uuid4())
-for _ in range(9):
-    sold = update_sale.sync(client=artist, body=edited, idempotency_key=key)
-    if not isinstance(sold, PendingTransaction):
-        break
+end = time.monotonic() + ${PATIENCE / 1000}
+while isinstance(sold := update_sale.sync(client=artist, body=edited, idempotency_key=key), PendingTransaction):
+    assert time.monotonic() < end, "not mined"
 assert isinstance(sold, MinedTransaction)
-while (changed := sale()).price_per_token != "2":
-    pass
+while (changed := sale()).price_per_token != "2" and time.monotonic() < end:
+    time.sleep(0.2)
 assert changed.to_dict() == {**before.to_dict(), "pricePerToken": "2"}
 
 missing = read_moment.sync(client=client, collection_address="0x" + "1" * 40, token_id="1")

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { before, test } from "node:test";
 import { Moments, NO_END } from "../../clients/typescript/dist/index.js";
-import { codesFor, root, run, stack, stackFile, unusedEmail } from "./support.mjs";
+import { found } from "../page/patience.mjs";
+import { codeFor, root, run, stack, stackFile, unusedEmail } from "./support.mjs";
 
 const guides = readdirSync(join(root, "docs/guide")).map((name) => join(root, "docs/guide", name));
 const readmes = ["typescript", "python"].map((client) => join(root, "clients", client, "README.md"));
@@ -33,16 +34,13 @@ before(async () => {
   const moments = new Moments({ baseUrl: stack.api });
   const email = unusedEmail();
   await moments.sendCode(email);
-  await moments.logIn(email, (await codesFor(email)).at(-1));
+  await moments.logIn(email, await codeFor(email));
   await moments.createApiKey();
   const salesConfig = { type: "fixedPrice", pricePerToken: "0", saleStart: 0, saleEnd: NO_END };
   const tokens = [1, 2, 3, 4, 5].map((number) => ({ tokenMetadataURI: `ar://guide-${number}`, salesConfig }));
   const contract = { name: "Guide", uri: "ar://guide" };
   const { contractAddress: collection } = await moments.write("/moment/create-batch", { body: { contract, tokens } });
-  for (let found = 0; found < 5; ) {
-    found = (await moments.get("/timeline", { params: { query: { collection } } })).moments.length;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await found(async () => (await moments.get("/timeline", { params: { query: { collection } } })).moments.length === tokens.length, "the timeline");
 });
 
 for (const document of [...guides, ...readmes]) {

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { PATIENCE } from "../page/patience.mjs";
 import { root, run, stackFile } from "./support.mjs";
 
 const folder = join(root, "clients/python");
@@ -12,7 +13,7 @@ const tests = join(root, "tests/clients/python");
 const tool = (name) => join(root, "tests/clients/.venv/bin", name);
 const temporary = mkdtempSync(join(tmpdir(), "moments-"));
 const site = join(temporary, "site");
-const env = { ...process.env, PYTHONPATH: site, PYTHONDONTWRITEBYTECODE: "1", MYPYPATH: site, MOMENTS_STACK: stackFile };
+const env = { ...process.env, PYTHONPATH: site, PYTHONDONTWRITEBYTECODE: "1", MYPYPATH: site, MOMENTS_STACK: stackFile, PATIENCE: String(PATIENCE / 1000) };
 
 // All below is of the package as users install it.
 before(async () => {

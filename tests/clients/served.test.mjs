@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { found } from "../page/patience.mjs";
 import { codesFor, root, run, stack, unusedEmail } from "./support.mjs";
 
 /** One dot. */
@@ -13,13 +14,7 @@ const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9
 const NOWHERE = "http://127.0.0.1:9";
 
 /** Waits until a page has its moment's name: its document is read some seconds after it is published. */
-async function isNamed(page) {
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await (await fetch(page)).text()).includes("<title>Dot")) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  assert.fail(`${page} has no name`);
-}
+const isNamed = (page) => found(async () => (await (await fetch(page)).text()).includes("<title>Dot"), `name of ${page}`);
 
 const { clients } = await (await fetch(stack.api)).json();
 const named = (ending) => clients.find((url) => url.endsWith(ending));

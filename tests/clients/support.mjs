@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { found } from "../page/patience.mjs";
 
 /** The repository's folder. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,8 +18,11 @@ export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@exa
 export async function codesFor(email) {
   const { messages } = await (await fetch(stack.mail)).json();
   const mails = Object.values(messages).flat().filter((mail) => mail.To.includes(email));
-  return mails.map((mail) => mail.BodyText.match(/\b\d{6}\b/)[0]);
+  return mails.flatMap((mail) => mail.BodyText.match(/sign-in code is (\d{6})/)?.[1] ?? []);
 }
+
+/** The newest code mailed to an address, once it is there. */
+export const codeFor = (email) => found(async () => (await codesFor(email)).at(-1), `code mailed to ${email}`);
 
 /** Calls a method of the default chain's node. */
 export async function askNode(method, params) {
@@ -52,15 +56,12 @@ export async function run(command, args, { input = "", email, ...options } = {})
   const end = new Promise((resolve, reject) => child.on("error", reject).on("close", resolve)).finally(() => (isOver = true));
   child.stdin.on("error", () => {});
   child.stdin.write(input);
-  if (!email) child.stdin.end();
-  while (email && !isOver) {
-    const [code] = await codesFor(email);
-    if (code) {
-      child.stdin.end(`${code}\n`);
-      break;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  if (email) {
+    const asked = found(async () => isOver || (await codesFor(email)).at(0), `code mailed to ${email}`);
+    const code = await asked.catch((error) => child.kill() && Promise.reject(error));
+    child.stdin.write(`${code}\n`);
   }
+  child.stdin.end();
   const status = await end;
   if (status !== 0) throw new Error(`${command} ended with ${status}:\n${printed}\n${errors}`);
   return printed;

@@ -11,7 +11,8 @@ import { gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
 import { Webhook } from "standardwebhooks";
 import * as client from "../../clients/typescript/dist/index.js";
-import { askNode, codesFor, root, run, stack, unusedEmail } from "./support.mjs";
+import { until } from "../page/patience.mjs";
+import { askNode, codeFor, root, run, stack, unusedEmail } from "./support.mjs";
 
 const { Moments, NO_END, formatAmount, parseAmount, saleEnd, verifyWebhook } = client;
 const folder = join(root, "clients/typescript");
@@ -20,7 +21,7 @@ async function newArtist(options = {}) {
   const moments = new Moments({ baseUrl: stack.api, ...options });
   const email = unusedEmail();
   await moments.sendCode(email);
-  const { social_wallet: account } = await moments.logIn(email, (await codesFor(email)).at(-1));
+  const { social_wallet: account } = await moments.logIn(email, await codeFor(email));
   await moments.createApiKey("test");
   return { moments, account };
 }
@@ -43,18 +44,6 @@ async function publish(moments) {
 const picture = readFileSync(join(root, "docs/manage.png"));
 
 const bytesAt = async (url) => Buffer.from(await (await fetch(url)).arrayBuffer());
-
-/** Asks until the index has it. */
-async function until(read) {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (tries > 100) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-}
 
 test("a sale is read, edited and sent back", async () => {
   const { moments } = await newArtist();
@@ -299,7 +288,7 @@ test("a key and a token each do", async () => {
   const email = unusedEmail();
   const moments = new Moments({ baseUrl: stack.api });
   await moments.sendCode(email);
-  const { token } = await moments.logIn(email, (await codesFor(email)).at(-1));
+  const { token } = await moments.logIn(email, await codeFor(email));
   const apiKey = await moments.createApiKey();
   await new Moments({ baseUrl: stack.api, apiKey }).write("/collections", { body: { name: "Tides", uri: "ar://tides" } });
   for (const credentials of [{ apiKey }, { token }]) {

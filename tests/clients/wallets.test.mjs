@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { before, test } from "node:test";
 import { Moments, NO_END } from "../../clients/typescript/dist/index.js";
-import { askNode, codesFor, root, stack, unusedEmail } from "./support.mjs";
+import { PATIENCE, until } from "../page/patience.mjs";
+import { askNode, codeFor, root, stack, unusedEmail } from "./support.mjs";
 
 const require = createRequire(`${root}local/package.json`);
 const viem = require("viem");
@@ -52,7 +53,7 @@ const minter = viem.parseAbi([
   "function mint(address mintTo, uint256 quantity, address tokenAddress, uint256 tokenId, uint256 totalValue, address currency, address mintReferral, string comment) payable",
 ]);
 
-const receiptOf = (hash) => node.waitForTransactionReceipt({ hash, timeout: 30_000 });
+const receiptOf = (hash) => node.waitForTransactionReceipt({ hash, timeout: PATIENCE });
 
 /** A key with money and, as a third, the way to send calls with it. */
 async function key() {
@@ -161,14 +162,8 @@ const post = async (path, body) => {
   return { ...(await answer.json()), status: answer.status };
 };
 
-async function until(read) {
-  for (let tries = 0; ; tries++) {
-    const found = await read().catch((error) => (tries < 100 ? undefined : Promise.reject(error)));
-    if (found) return found;
-    assert.ok(tries < 100, "it doesn't come");
-    await new Promise((resolve) => setTimeout(resolve, 150));
-  }
-}
+/** Reads until the index has it. */
+const seen = (read) => until(async () => (await read()) || assert.fail("the index doesn't have it"));
 
 const artist = new Moments({ baseUrl: stack.api });
 /** A custodial account, which collects through the service. */
@@ -178,7 +173,7 @@ before(async () => {
   for (const client of [artist, collector]) {
     const email = unusedEmail();
     await client.sendCode(email);
-    const { social_wallet: account } = await client.logIn(email, (await codesFor(email)).at(-1));
+    const { social_wallet: account } = await client.logIn(email, await codeFor(email));
     await client.createApiKey("wallets");
     if (client === collector) own = account;
   }
@@ -201,7 +196,7 @@ async function publish(currency, more = {}) {
   };
   const { contractAddress, tokenId } = await artist.write("/moment/create", { body });
   const moment = { collectionAddress: contractAddress, tokenId };
-  await until(() => artist.get("/moment", { params: { query: moment } }));
+  await seen(() => artist.get("/moment", { params: { query: moment } }));
   return moment;
 }
 
@@ -213,11 +208,11 @@ const tokensOf = (account, { collectionAddress }) =>
 /** What lists say of an account's collect of a moment, without what differs from collect to collect. */
 async function listed(moment, account) {
   const query = { collectionAddress: moment.collectionAddress, tokenId: moment.tokenId };
-  const comment = await until(async () => {
+  const comment = await seen(async () => {
     const { comments } = await artist.get("/comments", { params: { query } });
     return comments.find(({ sender }) => sender === account);
   });
-  const row = await until(async () => {
+  const row = await seen(async () => {
     const of = { collection: moment.collectionAddress, tokenId: moment.tokenId };
     const { transfers } = await artist.get("/transfers", { params: { query: of } });
     return transfers.find(({ collector: { address } }) => address === account);
@@ -287,7 +282,7 @@ for (const [kind, wallet] of Object.entries({ key: keyWallet, Safe: safeWallet, 
     const made = await post("/moment/create/prepare", { ...body, contract });
     assert.ok(made.calls, made.message);
     assert.ok(await send(made.calls));
-    const [{ address: there }] = await until(async () => {
+    const [{ address: there }] = await seen(async () => {
       const { collections } = await artist.get("/collections", { params: { query: { artist: address } } });
       return collections.length > 0 && collections;
     });
@@ -295,7 +290,7 @@ for (const [kind, wallet] of Object.entries({ key: keyWallet, Safe: safeWallet, 
     assert.ok(added.calls, added.message);
     assert.ok(await send(added.calls));
     const query = { collectionAddress: there, tokenId: "2" };
-    const moment = await until(() => artist.get("/moment", { params: { query } }));
+    const moment = await seen(() => artist.get("/moment", { params: { query } }));
     assert.deepEqual([moment.creator.address, moment.admins.includes(address)], [address, true]);
     const stranger = await post("/moment/create/prepare", { ...body, contract: { address: there }, account: own });
     assert.equal(stranger.status, 403);
@@ -331,7 +326,7 @@ test("altered call: the price and the amount don't, the recipient and the referr
   // Lists tell what the chain tells: who has it, who said it, and whose the reward is.
   const seen = await listed(moment, thief);
   assert.deepEqual([seen.quantity, seen.comment], ["2", "Seen from the ferry"]);
-  const row = await until(async () => {
+  const row = await seen(async () => {
     const { payments } = await artist.get("/payments", { params: { query: { collection: moment.collectionAddress } } });
     return payments.find(({ referral }) => referral);
   });

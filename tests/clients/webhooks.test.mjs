@@ -7,7 +7,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { codesFor, root, stack, unusedEmail } from "./support.mjs";
+import { within } from "../page/patience.mjs";
+import { codeFor, root, stack, unusedEmail } from "./support.mjs";
 
 const PYTHON = `
 import json, sys
@@ -36,13 +37,13 @@ before(async () => {
   await new Promise((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const email = unusedEmail();
   await ask("POST", "/oauth/code", undefined, { email });
-  const { token } = await ask("POST", "/oauth/login", undefined, { email, code: (await codesFor(email)).at(-1) });
+  const { token } = await ask("POST", "/oauth/login", undefined, { email, code: await codeFor(email) });
   const url = `http://127.0.0.1:${receiver.address().port}/`;
   const { webhook, secret } = await ask("POST", "/webhooks", token, { url });
   const rotated = await ask("POST", `/webhooks/${webhook.id}/rotate`, token);
   secrets = [secret, rotated.secret];
   await ask("POST", `/webhooks/${webhook.id}/test`, token);
-  message = await arrived;
+  message = await within(arrived, "the webhook");
 });
 after(() => {
   receiver?.close();

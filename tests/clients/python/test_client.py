@@ -52,6 +52,8 @@ from moments_client.models import (
 with open(os.environ["MOMENTS_STACK"]) as file:
     STACK = json.load(file)
 API: str = STACK["api"]
+# Seconds after which what must come is missing.
+PATIENCE = float(os.environ["PATIENCE"])
 NOWHERE = "0x" + "1" * 40
 PICTURE = Path(__file__).parents[3] / "docs/manage.png"
 T = TypeVar("T")
@@ -62,11 +64,14 @@ def unused_email() -> str:
 
 
 def code_for(email: str) -> str:
-    boxes = httpx.get(STACK["mail"]).json()["messages"].values()
-    mails = [mail["BodyText"] for box in boxes for mail in box if email in mail["To"]]
-    found = re.search(r"\b\d{6}\b", mails[-1])
-    assert found
-    return found[0]
+    def read() -> str:
+        boxes = httpx.get(STACK["mail"], timeout=PATIENCE).json()["messages"].values()
+        mails = [mail["BodyText"] for box in boxes for mail in box if email in mail["To"]]
+        codes: list[str] = re.findall(r"sign-in code is (\d{6})", "\n".join(mails))
+        assert codes, f"no code was mailed to {email}"
+        return codes[-1]
+
+    return until(read)
 
 
 def new_artist(transport: httpx.BaseTransport | None = None) -> tuple[Moments, str]:
@@ -79,12 +84,14 @@ def new_artist(transport: httpx.BaseTransport | None = None) -> tuple[Moments, s
 
 def until(read: Callable[[], T]) -> T:
     """Asks until the index has it."""
-    for _ in range(100):
+    end = time.monotonic() + PATIENCE
+    while True:
         try:
             return read()
         except (NotFoundError, AssertionError):
+            if time.monotonic() > end:
+                raise
             time.sleep(0.2)
-    return read()
 
 
 def publish(moments: Moments) -> tuple[MomentRef, Sale]:
@@ -220,7 +227,9 @@ class Client(unittest.TestCase):
                 tokens = [MomentToken(token_metadata_uri=f"ar://tides-{number}", sales_config=sale) for number in range(3)]
                 await moments.create_moments(contract=ExistingContract(created.contract_address), tokens=[*tokens])
                 found: list[Moment] = []
+                end = time.monotonic() + PATIENCE
                 while len(found) < 3:
+                    self.assertLess(time.monotonic(), end, "the moments aren't on the timeline")
                     found = [it async for it in moments.iterate_timeline(collection=created.contract_address, limit=2)]
                     await asyncio.sleep(0.2)
                 pages = [len(page.moments) async for page in moments.timeline_pages(collection=created.contract_address, limit=2)]
