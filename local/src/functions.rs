@@ -215,7 +215,7 @@ mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::*;
-    use crate::{cloud::Endpoints, database, process::free_port};
+    use crate::{cloud::Endpoints, database, patience::eventually, process::free_port};
 
     const TEMPLATE: &str = r#"
 Resources:
@@ -261,21 +261,17 @@ Resources:
         for key in ["OTHER#1", "QUEUE#1"] {
             client.put_item().table_name("ThingTable").item("pk", AttributeValue::S(key.to_owned())).send().await?;
         }
-        for _ in 0..1_000 {
+        let line = eventually("the function is invoked", async || {
             let text = fs::read_to_string(&seen)?;
-            let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) else {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                continue;
-            };
-            let event: Value = serde_json::from_str(line)?;
-            let [record] = event["event"]["Records"].as_array().map(Vec::as_slice).unwrap_or_default() else {
-                return Err(format!("one record is expected: {event}").into());
-            };
-            assert_eq!(record["dynamodb"]["NewImage"]["pk"]["S"], "QUEUE#1");
-            assert_eq!(record["eventSourceARN"], names["ThingTable.StreamArn"].as_str());
-            assert_eq!(record["dynamodb"]["StreamViewType"], "NEW_IMAGE");
-            return Ok(());
-        }
-        Err("the function isn't invoked after 20 s".into())
+            Ok(text.lines().next().filter(|_| text.ends_with('\n')).map(str::to_owned))
+        });
+        let event: Value = serde_json::from_str(&line.await?)?;
+        let [record] = event["event"]["Records"].as_array().map(Vec::as_slice).unwrap_or_default() else {
+            return Err(format!("one record is expected: {event}").into());
+        };
+        assert_eq!(record["dynamodb"]["NewImage"]["pk"]["S"], "QUEUE#1");
+        assert_eq!(record["eventSourceARN"], names["ThingTable.StreamArn"].as_str());
+        assert_eq!(record["dynamodb"]["StreamViewType"], "NEW_IMAGE");
+        Ok(())
     }
 }

@@ -25,6 +25,7 @@ mod node;
 mod objects;
 pub mod operator;
 pub mod paths;
+pub mod patience;
 pub mod pinning_service;
 pub mod process;
 pub mod queue;

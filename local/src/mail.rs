@@ -1,10 +1,10 @@
 //! Reads the mails that the emulated SES has sent.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::Error;
+use crate::{Error, patience::eventually};
 
 /// A mail.
 #[derive(Debug, Clone, Deserialize)]
@@ -54,14 +54,11 @@ pub fn link_in(mail: &Mail) -> Option<&str> {
     rest.split_whitespace().next()
 }
 
-/// The six-digit code in the newest mail to an address. Waits up to 5 seconds for more than `seen` mails.
+/// The six-digit code in the newest mail to an address. Waits for more than `seen` mails.
 pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<String, Error> {
-    for _ in 0..100 {
+    let mail = eventually(format!("mail {} to {address}", seen + 1), async || {
         let mails = mails_to(list_url, address).await?;
-        if let Some(mail) = mails.get(seen..).and_then(<[Mail]>::last) {
-            return code_in(mail).map(str::to_owned).ok_or_else(|| "the mail holds no code".into());
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Err(format!("no mail came for {address}").into())
+        Ok(mails.get(seen..).and_then(<[Mail]>::last).cloned())
+    });
+    code_in(&mail.await?).map(str::to_owned).ok_or_else(|| "the mail holds no code".into())
 }

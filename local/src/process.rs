@@ -7,7 +7,6 @@ use std::{
     path::Path,
     process::Stdio,
     sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
 };
 
 use tokio::{
@@ -15,7 +14,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::Error;
+use crate::{Error, patience::eventually};
 
 /// A running program, killed when this is dropped.
 pub struct Process {
@@ -41,19 +40,19 @@ impl Process {
         Ok(Self { name: name.to_owned(), child, log })
     }
 
-    /// Waits up to 30 seconds until `is_ready` returns true. A program that ends before is an error.
+    /// Waits until `is_ready` returns true. A program that ends before is an error.
     pub async fn ready(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
-        while !is_ready().await {
-            if let Some(status) = self.child.try_wait()? {
-                return Err(format!("{} ended at once ({status}): see {}", self.name, self.log.display()).into());
+        let (name, log, child) = (&self.name, self.log.display(), &mut self.child);
+        eventually(format!("{name} is ready, see {log}"), async || {
+            if is_ready().await {
+                return Ok(Some(()));
             }
-            if tokio::time::Instant::now() > deadline {
-                return Err(format!("{} isn't ready after 30 s: see {}", self.name, self.log.display()).into());
+            match child.try_wait()? {
+                Some(status) => Err(format!("{name} ended at once ({status}): see {log}").into()),
+                None => Ok(None),
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Ok(())
+        })
+        .await
     }
 
     /// Process id, while it runs.

@@ -5,7 +5,6 @@ use std::{
     fs,
     net::SocketAddr,
     path::PathBuf,
-    time::Duration,
 };
 
 use alloy::providers::RootProvider;
@@ -38,6 +37,7 @@ use crate::{
     governor, ipfs_gateway,
     operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
+    patience::eventually,
     pinning_service::{self, PinningService},
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
@@ -70,12 +70,6 @@ const SCALED_LIMITS: [&str; 9] = [
 
 /// The one limit of all clients together, which an operator raises with their number: it is never production's.
 const TOTAL_LIMIT: &str = "CodesTotalHourly";
-
-/// Longest wait for the demo content: with an account's schedule, the first run begins after a minute.
-const LONGEST_INDEXING: Duration = Duration::from_secs(90);
-
-/// Time between two looks for it.
-const INDEXING_PAUSE: Duration = Duration::from_millis(100);
 
 /// A running stack; dropping it stops every part.
 pub struct Stack {
@@ -403,12 +397,9 @@ async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
         "{api}/comments?collectionAddress={}&tokenId={}&offset={last}",
         comments.collection_address, comments.token_id
     );
-    for _ in 0..LONGEST_INDEXING.as_millis() / INDEXING_PAUSE.as_millis() {
+    eventually("the demo content is indexed, see .local/*/logs/index-chain.log", async || {
         let page: Value = reqwest::get(&url).await?.json().await?;
-        if page["comments"].as_array().is_some_and(|comments| !comments.is_empty()) {
-            return Ok(());
-        }
-        tokio::time::sleep(INDEXING_PAUSE).await;
-    }
-    Err("the demo content isn't indexed after 90 s: see .local/*/logs/index-chain.log".into())
+        Ok(page["comments"].as_array().is_some_and(|comments| !comments.is_empty()).then_some(()))
+    })
+    .await
 }

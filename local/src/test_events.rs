@@ -1,16 +1,13 @@
 //! Test events for a running stack: their files name artists, keys and moments that exist nowhere, and here get those of an
 //! artist who signs in for it, so that each request reaches its endpoint's code and succeeds.
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use alloy::signers::{SignerSync, local::PrivateKeySigner};
 use aws_sdk_dynamodb::types::AttributeValue;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use tokio::{
-    net::TcpListener,
-    time::{Instant, sleep},
-};
+use tokio::net::TcpListener;
 
 use crate::{
     Error,
@@ -20,6 +17,7 @@ use crate::{
     gallery::{Session, WorkFile},
     mail,
     paths::Paths,
+    patience::eventually,
     queue::queue_unserved,
     stack_map::StackMap,
 };
@@ -47,12 +45,6 @@ mod example {
 }
 
 const CHAIN: u64 = 8453;
-
-/// Longest wait for the index, and for a picture's previews.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Pause before something is asked again.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// What an event's example values become.
 type Values = Vec<(&'static str, String)>;
@@ -310,14 +302,11 @@ impl<'a> TestEvents<'a> {
         let receiver = axum::Router::new().fallback(async || ());
         let receiver = tokio::spawn(axum::serve(listener, receiver).into_future());
         let delivery = text(&self.as_artist(&format!("/webhooks/{id}/test"), &json!({})).await?, "id")?;
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        eventually(format!("{delivery} is delivered"), async || {
             let deliveries = self.read(&format!("/webhooks/{id}/deliveries")).await?;
-            if deliveries["deliveries"][0]["status"] == "delivered" {
-                break;
-            }
-            sleep(PAUSE).await;
-        }
+            Ok((deliveries["deliveries"][0]["status"] == "delivered").then_some(()))
+        })
+        .await?;
         receiver.abort();
         Ok(vec![(example::WEBHOOK, id), (example::DELIVERY, delivery)])
     }
@@ -408,18 +397,15 @@ impl<'a> TestEvents<'a> {
 
     /// Reads until the answer is there and as wanted.
     async fn wait_for(&self, path: &str, is_ready: impl Fn(&Value) -> bool) -> Result<Value, Error> {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        eventually(format!("{path} is ready"), async || {
             let answer = self.http.get(format!("{}{path}", self.stack.api)).send().await?;
-            if answer.status().is_success() {
-                let body = answer.json().await?;
-                if is_ready(&body) {
-                    return Ok(body);
-                }
+            if !answer.status().is_success() {
+                return Ok(None);
             }
-            sleep(PAUSE).await;
-        }
-        Err(format!("{path} isn't there after {} s", PATIENCE.as_secs()).into())
+            let body: Value = answer.json().await?;
+            Ok(is_ready(&body).then_some(body))
+        })
+        .await
     }
 }
 

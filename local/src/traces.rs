@@ -80,10 +80,10 @@ async fn follow(socket: &UdpSocket, mut file: File, max: u64) -> Result<(), Erro
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, time::Duration};
+    use std::fs;
 
     use super::*;
-    use crate::paths::Paths;
+    use crate::{paths::Paths, patience::eventually};
 
     #[tokio::test]
     async fn documents_are_kept_up_to_the_limit() -> Result<(), Error> {
@@ -96,15 +96,8 @@ mod tests {
         for (sent, kept) in [("{\"n\":1}", "{\"n\":1}\n"), ("{\"n\":2}", "{\"n\":2}\n")] {
             client.send_to(b"no document", &traces.address).await?;
             client.send_to(format!("{header}{sent}").as_bytes(), &traces.address).await?;
-            let mut text = String::new();
-            for _ in 0..100 {
-                text = fs::read_to_string(&file)?;
-                if text == kept {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            assert_eq!(text, kept);
+            eventually(format!("{kept:?} is kept"), async || Ok((fs::read_to_string(&file)? == kept).then_some(())))
+                .await?;
         }
         Ok(())
     }

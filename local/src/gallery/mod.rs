@@ -6,13 +6,12 @@ mod session;
 
 use std::{
     collections::BTreeMap,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use futures::future::{try_join, try_join_all};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
 use self::catalogue::{ArtistEntry, Catalogue, Conversation, Visit, Work, WorkContent};
 pub(crate) use self::{catalogue::WorkFile, session::Session};
@@ -21,17 +20,12 @@ use crate::{
     artists::{DemoArtist, SignedIn},
     ipfs_gateway,
     paths::Paths,
+    patience::eventually,
     stack_map::StackMap,
 };
 
 /// Chain of the works.
 const CHAIN: u64 = 8453;
-
-/// Longest wait for the index to show what was published.
-const LONGEST_INDEXING: Duration = Duration::from_secs(60);
-
-/// Pause before the index is asked again.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// A published work.
 #[derive(Clone, Debug)]
@@ -219,18 +213,13 @@ async fn converse(
 
 async fn comment_id(api: &str, work: &Published, text: &str) -> Result<String, Error> {
     let url = format!("{api}/comments?collectionAddress={}&tokenId={}", work.collection, work.token);
-    let start = Instant::now();
-    while start.elapsed() < LONGEST_INDEXING {
+    eventually(format!("the comment \"{text}\" is indexed"), async || {
         let page: Value = reqwest::get(&url).await?.json().await?;
         let mut comments = page["comments"].as_array().into_iter().flatten();
-        if let Some(id) =
-            comments.find(|comment| comment["comment"] == text).and_then(|found| found["commentId"].as_str())
-        {
-            return Ok(id.to_owned());
-        }
-        sleep(PAUSE).await;
-    }
-    Err(format!("the comment \"{text}\" isn't indexed after {} s", LONGEST_INDEXING.as_secs()).into())
+        let found = comments.find(|comment| comment["comment"] == text);
+        Ok(found.and_then(|found| found["commentId"].as_str()).map(str::to_owned))
+    })
+    .await
 }
 
 async fn end_sale(session: &Session<'_>, work: &Published) -> Result<(), Error> {
