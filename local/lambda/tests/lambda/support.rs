@@ -73,15 +73,15 @@ pub fn is_alive(id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Waits up to twenty seconds.
+/// Waits as long as `local::patience` does, which depends on this crate.
 pub async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    for _ in 0..1_000 {
-        if is_so() {
-            return;
+    const PATIENCE: Duration = Duration::from_secs(180);
+    let held = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{what}: not after 20 s");
+    };
+    assert!(tokio::time::timeout(PATIENCE, held).await.is_ok(), "not within {} s: {what}", PATIENCE.as_secs());
 }
 
 /// A file of this test run.
