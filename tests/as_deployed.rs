@@ -5,11 +5,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     process::Stdio,
-    time::Duration,
 };
 
 use futures::{StreamExt, stream};
-use local::{functions::environment, paths::Paths};
+use local::{functions::environment, paths::Paths, patience::PATIENCE};
 use template::{Function, Template, stage_parameters};
 use tests::Stack;
 use tokio::{
@@ -123,7 +122,7 @@ async fn start(function: &Function, environment: Names) -> Option<String> {
     let outcome = tokio::select! {
         outcome = asked => outcome,
         status = process.wait() => Some(format!("{} ended: {status:?}", function.binary)),
-        () = tokio::time::sleep(Duration::from_secs(30)) => Some(format!("{} asks for no event", function.binary)),
+        () = tokio::time::sleep(PATIENCE) => Some(format!("{} asks for no event", function.binary)),
     };
     let outcome = outcome?;
     process.start_kill().ok();

@@ -1,12 +1,13 @@
 //! `DELETE /artists/me`, and the worker that erases accounts.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
+use local::patience;
 use serde_json::{Value, json};
 use shared::model::Email;
-use tests::{Answer, Sandbox, SignedIn, Stack};
+use tests::{Answer, Sandbox, SignedIn, Stack, eventually};
 
 /// Kinds of rows that go by themselves: limits, batches of lanes, and former rows of blocks that aren't final.
 const STAY: [&str; 4] = ["RATE", "LANE", "BATCHES", "JOURNAL"];
@@ -116,39 +117,30 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     assert_eq!(worker.invoke(&worker.event()).await, Value::Null);
     Answer::of(stack.get("/transactions").header("x-api-key", &artist.key)).await.expect_success();
     run(&stack, &worker, &id, "due_at").await;
-    let with_key = async || Answer::of(stack.get("/transactions").header("x-api-key", &artist.key)).await;
-    for _ in 0..100 {
-        // A run of another worker that was faster revokes the key right after it began.
-        if with_key().await.status == 401 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    with_key().await.expect_error(401);
-    for _ in 0..100 {
-        // Its transactions come to their end first.
+    // A run of another worker that was faster revokes the key right after it began.
+    eventually("the key is revoked", async || {
+        let answer = Answer::of(stack.get("/transactions").header("x-api-key", &artist.key)).await;
+        (answer.status == 401).then(|| answer.expect_error(401))
+    })
+    .await;
+    // Its transactions come to their end first.
+    eventually("the account is erased", async || {
         run(&stack, &worker, &id, "begun_at").await;
-        if deletion(&stack, &id).await.is_none() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    assert!(deletion(&stack, &id).await.is_none(), "the account is still there");
+        deletion(&stack, &id).await.is_none().then_some(())
+    })
+    .await;
 
     // What stays has no more than the random id or the mailbox's hash, and expires.
     let mut left = BTreeSet::new();
-    for _ in 0..150 {
+    let gone = patience::eventually("nothing is left", async || {
         left.clear();
         for table in TABLES {
             let words = if table == "ChainTable" { &words } else { &in_own_tables };
             left.extend(mentions(&stack, table, words).await.into_iter().filter(|key| !STAY.contains(&kind(key))));
         }
-        if left.is_empty() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    assert!(left.is_empty(), "left: {left:?}, of {}", made.body);
+        Ok(left.is_empty().then_some(()))
+    });
+    assert!(gone.await.is_ok(), "left: {left:?}, of {}", made.body);
     Answer::of(stack.get(&format!("/artists/{}", artist.artist.wallet))).await.expect_error(404);
 
     // Who comes again is somebody else.

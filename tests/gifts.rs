@@ -4,7 +4,7 @@ use alloy::primitives::{Address, U256};
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::mail::Mail;
 use serde_json::{Value, json};
-use tests::{Answer, DAY, Sandbox, SignedIn, Stack, Writer, unused_email, within_one_window};
+use tests::{Answer, DAY, Sandbox, SignedIn, Stack, Writer, eventually, unused_email, within_one_window};
 
 async fn give(stack: &Stack, writer: &Writer, recipients: Value) -> Answer {
     let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
@@ -18,16 +18,13 @@ async fn tokens(stack: &Stack, owner: &SignedIn, writer: &Writer) -> U256 {
 
 /// Waits until the address has so many mails that aren't about signing in.
 async fn told(stack: &Stack, mailer: &Sandbox, email: &str, count: usize) -> Vec<Mail> {
-    for _ in 0..60 {
+    eventually(format!("{count} mails to {email}"), async || {
         mailer.invoke(&mailer.event()).await;
-        let mails: Vec<_> =
-            stack.mails_to(email).await.into_iter().filter(|mail| mail.subject.contains("gave")).collect();
-        if mails.len() >= count {
-            return mails;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-    }
-    panic!("{count} mails didn't come to {email}");
+        let mut mails = stack.mails_to(email).await;
+        mails.retain(|mail| mail.subject.contains("gave"));
+        (mails.len() >= count).then_some(mails)
+    })
+    .await
 }
 
 #[tokio::test]

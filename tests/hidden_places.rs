@@ -1,10 +1,10 @@
 //! What the operator hides is nowhere to be seen, and everywhere again after that is undone.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use local::desk::Desk;
+use local::{desk::Desk, patience};
 use serde_json::{Value, json};
-use tests::{Answer, PLACES, Place, Shown, Stack};
+use tests::{Answer, PLACES, Place, Shown, Stack, eventually};
 
 use crate::webhooks::receiver::Receiver;
 
@@ -91,27 +91,30 @@ impl Work {
 
     /// Waits until each place has all that it shows of what there is.
     async fn wait(&self) {
-        self.expect(&[], 100, "before all").await;
+        let mut missing = Vec::new();
+        let shown = patience::eventually("all is shown", async || {
+            missing = self.wrong(&[]).await;
+            Ok(missing.is_empty().then_some(()))
+        });
+        assert!(shown.await.is_ok(), "{missing:#?}");
     }
 
-    /// Looks at most `attempts` times whether each place has all that it shows of what there is, and nothing of what is gone.
-    async fn expect(&self, gone: &[Shown], attempts: usize, when: &str) {
+    /// Each place has all that it shows of what there is, and nothing of what is gone.
+    async fn expect(&self, gone: &[Shown], when: &str) {
+        let wrong = self.wrong(gone).await;
+        assert!(wrong.is_empty(), "{when}: {wrong:#?}");
+    }
+
+    async fn wrong(&self, gone: &[Shown]) -> Vec<(&'static str, (Shown, &'static str))> {
         let mut wrong = Vec::new();
-        for _ in 0..attempts {
-            wrong.clear();
-            for place in PLACES {
-                let content = self.content(place).await;
-                let has = |shown: Shown| self.marks(shown).iter().any(|mark| content.contains(mark.as_str()));
-                let too_much = gone.iter().copied().filter(|shown| has(*shown)).map(|shown| (shown, "is there"));
-                let all = place.shows.iter().copied().filter(|shown| gone.is_empty() && !has(*shown));
-                wrong.extend(too_much.chain(all.map(|shown| (shown, "is missing"))).map(|it| (place.name, it)));
-            }
-            if wrong.is_empty() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
+        for place in PLACES {
+            let content = self.content(place).await;
+            let has = |shown: Shown| self.marks(shown).iter().any(|mark| content.contains(mark.as_str()));
+            let too_much = gone.iter().copied().filter(|shown| has(*shown)).map(|shown| (shown, "is there"));
+            let all = place.shows.iter().copied().filter(|shown| gone.is_empty() && !has(*shown));
+            wrong.extend(too_much.chain(all.map(|shown| (shown, "is missing"))).map(|it| (place.name, it)));
         }
-        panic!("{when}: {wrong:#?}");
+        wrong
     }
 }
 
@@ -136,9 +139,9 @@ async fn no_place_shows_what_is_hidden_and_every_place_does_again_after() {
         let start = Instant::now();
         run(&desk, &["hide", &subject, "other", "a", "test"]).await;
         println!("{subject}: gone {} ms after the decision", start.elapsed().as_millis());
-        work.expect(gone, 1, &format!("{subject} is hidden")).await;
+        work.expect(gone, &format!("{subject} is hidden")).await;
         run(&desk, &["undo", &subject]).await;
-        work.expect(&[], 1, &format!("{subject} is shown again")).await;
+        work.expect(&[], &format!("{subject} is shown again")).await;
     }
 }
 
@@ -158,14 +161,12 @@ async fn webhooks_are_told_of_what_is_hidden_without_its_words() {
         Answer::of_write(request.header("x-api-key", &artist.key).json(&body)).await.expect_success();
     };
     let heard = async |name: &str| {
-        for _ in 0..300 {
-            let messages = receiver.messages();
-            if messages.iter().any(|message| message.json()["data"]["name"] == name) {
-                return messages.iter().map(|message| message.json().to_string()).collect::<String>();
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{name:?} isn't told within 30 s");
+        eventually(format!("{name:?} is told"), async || {
+            let messages: Vec<_> = receiver.messages().iter().map(|message| message.json()).collect();
+            let is_told = messages.iter().any(|message| message["data"]["name"] == name);
+            is_told.then(|| messages.iter().map(Value::to_string).collect::<String>())
+        })
+        .await
     };
     run(&desk, &["hide", &subject, "spam", "a", "test"]).await;
     rename("Rude").await;

@@ -8,7 +8,8 @@ use shared::{
     store::artist::{ArtistTable, DueNews, News, NewsQueue},
 };
 use tests::{
-    Answer, Collector, DAY, HOUR, Sandbox, SignedIn, Stack, document, empty_tables, unused_email, within_one_window,
+    Answer, Collector, DAY, HOUR, Sandbox, SignedIn, Stack, document, empty_tables, eventually, unused_email,
+    within_one_window,
 };
 use uuid::Uuid;
 
@@ -83,14 +84,11 @@ async fn run(sandbox: &Sandbox) {
 
 /// Waits until so much waits to be mailed to an artist.
 async fn wait_for(queue: &NewsQueue, artist: ArtistId, count: usize) -> Vec<News> {
-    for _ in 0..200 {
+    eventually(format!("{count} events to be mailed"), async || {
         let news = queue.news(artist).await.expect("news");
-        if news.len() >= count {
-            return news;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("{count} events didn't come to be mailed");
+        (news.len() >= count).then_some(news)
+    })
+    .await
 }
 
 /// Has what waits for an artist of the stack be due, and mails it.
@@ -144,12 +142,7 @@ async fn artist_is_mailed_of_what_others_did_and_stops_it_with_one_press() {
     let before = stack.mails_to(&artist.artist.email).await.len();
     mail(&stack, &sandbox, id).await;
     // The stack's own schedule may have been faster.
-    for _ in 0..50 {
-        if queue.news(id).await.expect("news").is_empty() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+    eventually("all is mailed", async || queue.news(id).await.expect("news").is_empty().then_some(())).await;
     mail(&stack, &sandbox, id).await;
     let mails = stack.mails_to(&artist.artist.email).await;
     let [mail_of_news] = &mails[before..] else { panic!("{} mails instead of one", mails.len() - before) };

@@ -1,7 +1,5 @@
 //! `POST /moment/migrate`
 
-use std::time::Duration;
-
 use alloy::{
     network::EthereumWallet,
     primitives::{Address, B256, U256, aliases::U96},
@@ -12,7 +10,7 @@ use alloy::{
 use local::workshop;
 use serde_json::{Value, json};
 use shared::chain::contracts::native::{Creator1155, FixedPriceMinter};
-use tests::{Answer, Collector, Sandbox, SignedIn, Stack};
+use tests::{Answer, Collector, Sandbox, SignedIn, Stack, eventually};
 
 const PATH: &str = "/moment/migrate";
 
@@ -30,13 +28,8 @@ fn results(answer: &Answer) -> Vec<B256> {
 
 async fn wait_until_indexed(stack: &Stack, artist: &SignedIn, collection: Address) {
     let (table, partition) = (&stack.map.names["ChainTable"], format!("ADMIN_OF#8453#{}", artist.wallet));
-    for _ in 0..150 {
-        if stack.row(table, &partition, &format!("{collection:#x}")).await.is_some() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the collection isn't indexed after 15 s");
+    let collection = format!("{collection:#x}");
+    eventually(format!("{collection} is indexed"), async || stack.row(table, &partition, &collection).await).await;
 }
 
 /// Creates two collections with `tokens` tokens each, with the artist's account as admin.

@@ -18,7 +18,7 @@ use shared::{
     model::{Dag, LEAF},
     store::artist::{ArtistTable, Outbox},
 };
-use tests::{Answer, Error, HOUR, Sandbox, Stack, Writer, python, unused_address, within_one_window};
+use tests::{Answer, Error, HOUR, Sandbox, Stack, Writer, eventually, python, unused_address, within_one_window};
 use uuid::Uuid;
 
 const REPORTER: &str = "reporter@example.com";
@@ -136,17 +136,11 @@ async fn moments_that_come_later_are_hidden_with_their_collection() {
         "/moment?collectionAddress={collection}&tokenId={}&chainId=8453",
         created["tokenId"].as_str().expect("a token")
     );
-    let is_withheld = async || {
+    eventually("it is indexed, and hidden", async || {
         let message = Answer::of(stack.get(&later)).await.expect_error(404).body["message"].clone();
-        message.as_str().is_some_and(|message| message.contains("operator"))
-    };
-    for _ in 0..150 {
-        if is_withheld().await {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    assert!(is_withheld().await, "it is indexed, and hidden");
+        message.as_str().is_some_and(|message| message.contains("operator")).then_some(())
+    })
+    .await;
     assert!(has(0)(&Answer::of(stack.get(&listed)).await.expect_success().body), "it isn't listed");
     run(&desk, &["undo", &subject]).await.expect("an end");
     assert!(has(2)(&Answer::of(stack.get(&listed)).await.expect_success().body), "both are listed");
@@ -211,14 +205,11 @@ async fn removed_file_is_unavailable_unpinned_and_not_taken_again() {
     let leaf = format!("/ipfs/{}?format=raw", Dag::cid_of(&content[..LEAF]));
     let pins = async |count: usize| {
         let url = format!("{}/pins?cid={cid}&status=queued,pinning,pinned,failed", stack.map.pinning);
-        for _ in 0..600 {
+        eventually(format!("{cid} has {count} pins"), async || {
             let answer = Answer::of(stack.http.get(&url).bearer_auth(TOKEN)).await.expect_success().body;
-            if answer["results"].as_array().is_some_and(|found| found.len() == count) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{cid} has not {count} pins after a minute");
+            answer["results"].as_array().is_some_and(|found| found.len() == count).then_some(())
+        })
+        .await;
     };
     pins(1).await;
     assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 200);

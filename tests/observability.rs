@@ -1,8 +1,8 @@
 //! The functions' log lines and metrics, and the metric names in the template's alarms and dashboard.
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, fs};
 
-use local::paths::Paths;
+use local::{paths::Paths, patience};
 use serde_json::{Value, json};
 use shared::{model::Email, telemetry::Metric};
 use template::Template;
@@ -71,7 +71,7 @@ async fn running_service_writes_every_metric() {
     let rare = [Metric::Bumps, Metric::ForeignNonces, Metric::MailBudgetUsedUp].map(Metric::name);
     let mut missing: BTreeSet<String> = Metric::ALL.map(Metric::name).into();
     missing.retain(|name| !rare.contains(name));
-    for _ in 0..60 {
+    let told = patience::eventually("every metric", async || {
         for line in written(&stack).lines().filter(|line| line.contains("\"_aws\"")) {
             let line: Value = serde_json::from_str(line).expect("a whole line");
             let metrics = line["_aws"]["CloudWatchMetrics"][0]["Metrics"].as_array().expect("metrics").iter();
@@ -80,12 +80,9 @@ async fn running_service_writes_every_metric() {
                 missing.remove(name);
             }
         }
-        if missing.is_empty() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    panic!("never written: {missing:?}");
+        Ok(missing.is_empty().then_some(()))
+    });
+    assert!(told.await.is_ok(), "never written: {missing:?}");
 }
 
 /// The functions' logs so far.

@@ -1,13 +1,13 @@
 //! The published contract: it is served, has every route, and the service accepts all of its examples.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use alloy::signers::local::PrivateKeySigner;
 use local::{paths::Paths, queue::queue_unserved};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::DeviceToken;
-use tests::{Answer, Sandbox, Stack, Writer, personal_sign, picture, unused_email};
+use tests::{Answer, Sandbox, Stack, Writer, eventually, personal_sign, picture, unused_email};
 
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
@@ -203,15 +203,12 @@ async fn every_example_is_accepted() {
             &writer
         };
         prepare(&stack, writer, &operation).await;
-        let mut answer = send_example(&stack, writer, &operation).await;
         // New content takes a moment to be indexed.
-        for _ in 0..100 {
-            if method != "GET" || answer.status != 404 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            answer = send_example(&stack, writer, &operation).await;
-        }
+        let answer = eventually(format!("what the example of {method} {path} is about"), async || {
+            let answer = send_example(&stack, writer, &operation).await;
+            (method != "GET" || answer.status != 404).then_some(answer)
+        })
+        .await;
         let accepted = if method == "DELETE" { vec![200, 204] } else { vec![200, 201, 202] };
         assert!(accepted.contains(&answer.status), "the example of {method} {path}: {answer:?}");
     }

@@ -1,11 +1,9 @@
 //! `pin-content`, and single blocks of `GET /ipfs/{cid}`
 
-use std::time::Duration;
-
 use local::pinning_service::TOKEN;
 use serde_json::{Value, json};
 use shared::model::{Dag, LEAF};
-use tests::{Answer, SignedIn, Stack};
+use tests::{Answer, SignedIn, Stack, eventually};
 
 async fn upload(stack: &Stack, artist: &SignedIn, content: &[u8]) -> String {
     let id = stack.finished_upload(artist, content.to_vec()).await;
@@ -19,14 +17,11 @@ fn cid_of(stored: &Answer) -> String {
 /// Waits until the service, which fetches every block, has the file.
 async fn pinned(stack: &Stack, cid: &str) -> Value {
     let url = format!("{}/pins?cid={cid}&status=pinned,failed", stack.map.pinning);
-    for _ in 0..600 {
+    eventually(format!("{cid} is pinned"), async || {
         let answer = Answer::of(stack.http.get(&url).bearer_auth(TOKEN)).await.expect_success().body;
-        if let Some(found) = answer["results"].get(0) {
-            return found.clone();
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{cid} isn't pinned after a minute");
+        answer["results"].get(0).cloned()
+    })
+    .await
 }
 
 #[tokio::test]

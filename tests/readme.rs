@@ -1,10 +1,10 @@
 //! The README's first moment, request by request: the key and the contract's address go where its words say.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio};
 
-use local::{artists::SignedIn, paths::Paths};
+use local::{artists::SignedIn, paths::Paths, patience::PATIENCE};
 use serde_json::Value;
-use tests::Stack;
+use tests::{Stack, eventually};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 #[tokio::test]
@@ -44,16 +44,11 @@ async fn first_moment_is_published_collected_and_read() {
     let printed = printed(&root, &picture).await;
     let page = printed.split_whitespace().find(|word| word.starts_with("http")).expect("a page's address");
     // Its name is there once the index has read its document.
-    let is_named = async || {
+    eventually("its name is on its page", async || {
         let page = stack.http.get(page).send().await.expect("an answer").text().await.expect("text");
-        page.contains("<title>Home")
-    };
-    let named = async {
-        while !is_named().await {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), named).await.expect("its name on its page");
+        page.contains("<title>Home").then_some(())
+    })
+    .await;
     assert!(collect.contains(&format!(r#""comment": "{}""#, text(&said["comment"]))), "{said}");
 }
 
@@ -72,8 +67,8 @@ async fn printed(root: &Path, lines: &str) -> String {
     let mut input = bash.stdin.take().expect("its input");
     input.write_all(lines.as_bytes()).await.expect("bash reads");
     drop(input);
-    let output = tokio::time::timeout(Duration::from_secs(60), bash.wait_with_output()).await;
-    let output = output.expect("an end within a minute").expect("bash ends");
+    let output = tokio::time::timeout(PATIENCE, bash.wait_with_output()).await;
+    let output = output.expect("an end in time").expect("bash ends");
     let (answer, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{lines}\n{answer}\n{errors}");
     answer.into_owned()

@@ -1,7 +1,5 @@
 //! `DELETE /moment/permission`
 
-use std::time::Duration;
-
 use alloy::{
     primitives::{Address, U256},
     sol_types::SolCall,
@@ -9,7 +7,7 @@ use alloy::{
 use local::contracts::DEPLOYER;
 use serde_json::{Value, json};
 use shared::chain::{contracts::native::Creator1155, protocol::permission::Permission};
-use tests::{Answer, Stack};
+use tests::{Answer, Stack, eventually};
 
 const PATH: &str = "/moment/permission";
 
@@ -70,15 +68,15 @@ async fn last_admin_cannot_be_revoked() {
 
     let grant = body(writer.collection, &friend.artist.wallet);
     stack.write(PATH, &writer.key, &grant, &[]).await.expect_success();
-    // Succeeds once the other admin is indexed.
-    for _ in 0..100 {
+    eventually("the other admin is indexed", async || {
         let answer = revoke(&stack, &writer.key, writer.collection, own).await;
-        if answer.status == 200 {
-            break;
+        let is_revoked = answer.status == 200;
+        if !is_revoked {
+            answer.expect_error(409);
         }
-        answer.expect_error(409);
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        is_revoked.then_some(())
+    })
+    .await;
     assert!(permissions(&stack, writer.collection, 1, own).await.is_zero());
     revoke(&stack, &friend.key, writer.collection, &friend.artist.wallet).await.expect_error(409);
 }

@@ -3,12 +3,12 @@
 use std::{
     collections::BTreeSet,
     fs,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use local::{mail, traces::Traces};
 use serde_json::{Value, json};
-use tests::{Answer, Sandbox, Stack, unused_email};
+use tests::{Answer, Sandbox, Stack, eventually, unused_email};
 use uuid::Uuid;
 
 const HEADER: &str = "x-amzn-trace-id";
@@ -43,31 +43,27 @@ impl Trace {
     /// The subsegments of one request, its own first. Checks that its calls are its children and lie within it.
     async fn of_request(&self, stack: &Stack, answer: &Answer) -> Vec<Value> {
         let ended = now();
-        for _ in 0..100 {
+        let (own, mut documents) = eventually(format!("the subsegment of the request of {}", self.root), async || {
             let mut documents = self.so_far(stack);
             // A request's own subsegment is sent last.
-            if let Some(at) = documents.iter().position(|document| document["name"] == "request") {
-                let own = documents.remove(at);
-                assert_eq!(own["annotations"]["request_id"], answer.header("x-request-id"));
-                assert_eq!(own["http"]["response"]["status"], answer.status);
-                let span = |document: &Value| {
-                    ["start_time", "end_time"].map(|field| document[field].as_f64().expect("a time"))
-                };
-                let [start, end] = span(&own);
-                assert!(self.began <= start && start <= end && end <= ended, "{own}");
-                let mut ids = BTreeSet::from([own["id"].to_string()]);
-                for call in &documents {
-                    let [begun, done] = span(call);
-                    assert!(start <= begun && begun <= done && done <= end, "{call}\n{own}");
-                    assert_eq!((&call["parent_id"], &call["type"]), (&own["id"], &json!("subsegment")), "{call}");
-                    assert!(ids.insert(call["id"].to_string()), "{call}");
-                }
-                documents.insert(0, own);
-                return documents;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            let at = documents.iter().position(|document| document["name"] == "request")?;
+            Some((documents.remove(at), documents))
+        })
+        .await;
+        assert_eq!(own["annotations"]["request_id"], answer.header("x-request-id"));
+        assert_eq!(own["http"]["response"]["status"], answer.status);
+        let span = |document: &Value| ["start_time", "end_time"].map(|field| document[field].as_f64().expect("a time"));
+        let [start, end] = span(&own);
+        assert!(self.began <= start && start <= end && end <= ended, "{own}");
+        let mut ids = BTreeSet::from([own["id"].to_string()]);
+        for call in &documents {
+            let [begun, done] = span(call);
+            assert!(start <= begun && begun <= done && done <= end, "{call}\n{own}");
+            assert_eq!((&call["parent_id"], &call["type"]), (&own["id"], &json!("subsegment")), "{call}");
+            assert!(ids.insert(call["id"].to_string()), "{call}");
         }
-        panic!("no subsegment of the request came for {}", self.root);
+        documents.insert(0, own);
+        documents
     }
 }
 

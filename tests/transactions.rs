@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use local::queue::queue_unserved;
 use serde_json::{Value, json};
-use tests::{Answer, Collector, Sandbox, Stack, empty_tables};
+use tests::{Answer, Collector, Sandbox, Stack, empty_tables, eventually};
 use tokio::{net::TcpListener, sync::Mutex};
 
 /// Only tests that hold [`QUIET`] write to this chain, so that a relay of one's own doesn't share its lanes with others.
@@ -204,14 +204,11 @@ async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
         event
     };
     let queue = format!("QUEUE#{QUIET_CHAIN}#PLAIN");
-    let queued = async || loop {
+    let queued = eventually("a queued transaction", async || {
         let rows = copy.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
         let rows = rows.expression_attribute_values(":pk", AttributeValue::S(queue.clone())).send().await;
-        if let Some(row) = rows.expect("an answer").items().first() {
-            return row["transaction_id"].as_s().expect("an id").clone();
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    };
+        rows.expect("an answer").items().first().map(|row| row["transaction_id"].as_s().expect("an id").clone())
+    });
     let mut event = create.event();
     event["headers"]["x-api-key"] = json!(key);
     event["headers"]["valid-until"] = json!("1700000000");
@@ -221,7 +218,7 @@ async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
     event["headers"]["valid-until"] = json!(soon);
 
     let cancelled = async {
-        let id = queued().await;
+        let id = queued.await;
         let told = body(&read.invoke(&with(read.event(), ("x-api-key", &key), &id)).await);
         assert_eq!(told["status"], "queued");
         assert!(told["validUntil"].is_string(), "{told}");

@@ -1,6 +1,6 @@
 //! Alarms on scheduled functions.
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use local::database::{self, LocalDatabase};
 use serde_json::json;
@@ -12,7 +12,7 @@ use shared::{
         chain::{ChainTable, Documents, NamedDocument},
     },
 };
-use tests::{Error, Sandbox, Stack, empty_tables};
+use tests::{Error, Sandbox, Stack, empty_tables, eventually};
 
 use super::{Seen, Tried, Tries, staged};
 
@@ -66,14 +66,8 @@ async fn failing_runs(
     for _ in 0..RUNS {
         broken.start(&json!({})).await;
     }
-    let mut letters = 0;
-    for _ in 0..300 {
-        letters = fs::read_to_string(broken.dead_letters()).unwrap_or_default().lines().count();
-        if letters == RUNS {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let letters = |sandbox: &Sandbox| fs::read_to_string(sandbox.dead_letters()).unwrap_or_default().lines().count();
+    eventually(format!("{RUNS} dead letters"), async || (letters(&broken) == RUNS).then_some(())).await;
     let well = Sandbox::with(&without, binary, &[], &database.endpoint).await;
     well.invoke(&json!({})).await;
     let tried = Tried { with: Seen::of(&with, &broken), without: Seen::of(&without, &well), times: 1 };
@@ -82,8 +76,7 @@ async fn failing_runs(
         let metric = ("AWS/SQS", "ApproximateNumberOfMessagesVisible");
         Seen::of_aws(stage, metric, ("QueueName", "DeadLetters.QueueName"), &[letters as f64])
     };
-    let without = fs::read_to_string(well.dead_letters()).unwrap_or_default().lines().count();
-    Ok((tried, Tried { with: queue(&with, letters), without: queue(&with, without), times: 1 }))
+    Ok((tried, Tried { with: queue(&with, RUNS), without: queue(&with, letters(&well)), times: 1 }))
 }
 
 /// Nobody has the documents.

@@ -1,7 +1,5 @@
 //! Somebody has taken over a function that queues writes: they queue what no endpoint would.
 
-use std::time::Duration;
-
 use alloy::{
     primitives::{Address, U256},
     providers::Provider,
@@ -13,7 +11,7 @@ use shared::{
     chain::contracts::native::{Creator1155, Erc20, Erc20Minter},
     model::{Call, ChainId, WriteKind},
 };
-use tests::{Answer, Collector, Stack};
+use tests::{Answer, Collector, Stack, eventually};
 
 const CHAIN: ChainId = ChainId(8453);
 const GAS: u64 = 100_000;
@@ -23,14 +21,12 @@ async fn outcome(stack: &Stack, victim: &Collector, kind: WriteKind, calls: Vec<
     let account = format!("{:#x}", victim.account);
     let id = queue_calls(&stack.map, &account, CHAIN, kind, calls, GAS).await.expect("a transaction");
     let path = format!("/transactions/{id}");
-    for _ in 0..300 {
+    eventually(format!("{id} has an outcome"), async || {
         let answer = Answer::of(stack.get(&path).header("x-api-key", &victim.key)).await.expect_success();
-        if ["mined", "reverted", "failed"].iter().any(|status| answer.body["status"] == *status) {
-            return answer.body;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{id} has no outcome")
+        let is_over = ["mined", "reverted", "failed"].iter().any(|status| answer.body["status"] == *status);
+        is_over.then_some(answer.body)
+    })
+    .await
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What must hold at the end.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -9,13 +9,11 @@ use shared::{
     model::{ChainId, TransactionStatus},
     store::artist::{ArtistTable, DAY, Transaction, Transactions},
 };
-use tests::{GivenUri, Stack, given_uris};
+use tests::{GivenUri, Stack, eventually, given_uris};
 
 use crate::author::{Author, Wish};
 
 const CHAIN: ChainId = ChainId::DEFAULT;
-/// Longest time after the last answer until all batches are closed, in tenths of a second.
-const TENTHS: usize = 200;
 /// Most transactions of an artist that are read.
 const MOST: usize = 1_000;
 
@@ -100,15 +98,12 @@ fn check_rows(wishes: &[Wish], rows: &[Transaction]) {
 
 /// Waits until no lane has an open batch and the queue is empty.
 async fn wait_until_closed(store: &Transactions) {
-    for _ in 0..TENTHS {
+    eventually("all batches are closed and the queue is empty", async || {
         let mut open = store.queued(CHAIN, 1).await.expect("the queue").len();
         for lane in store.lanes(CHAIN).await.expect("the lanes") {
             open += store.lane(CHAIN, lane).await.expect("a lane").map_or(0, |lane| lane.open.len());
         }
-        if open == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("a batch is open, or the queue isn't empty");
+        (open == 0).then_some(())
+    })
+    .await;
 }

@@ -1,9 +1,7 @@
 use alloy::signers::local::PrivateKeySigner;
-use local::writes::{CEILING, PAUSE};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
-use crate::{Answer, SignedIn, Stack, personal_sign};
+use crate::{Answer, SignedIn, Stack, eventually, personal_sign};
 
 /// A claim link as its artist got it.
 #[derive(Clone, Debug)]
@@ -57,14 +55,10 @@ impl Stack {
 
     /// Claims with a new proof each time until the token is there.
     pub async fn claimed_with(&self, link: &ClaimLink, proof: impl AsyncFn() -> Value) -> Answer {
-        let end = Instant::now() + CEILING;
-        loop {
+        let answer = eventually("a claim's outcome", async || {
             let answer = self.claim_with(link, &proof().await).await;
-            if ![202, 429, 503].contains(&answer.status) {
-                return answer.expect_success();
-            }
-            assert!(Instant::now() < end, "no token after {CEILING:?}: {answer:?}");
-            sleep(PAUSE).await;
-        }
+            (![202, 429, 503].contains(&answer.status)).then_some(answer)
+        });
+        answer.await.expect_success()
     }
 }

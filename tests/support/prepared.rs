@@ -1,12 +1,10 @@
-use std::time::Duration;
-
 use alloy::primitives::Address;
 use axum::Router;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{Answer, SignedIn, Stack, Writer};
+use crate::{Answer, SignedIn, Stack, Writer, eventually};
 
 /// How a picture of one pixel begins.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
@@ -71,14 +69,12 @@ impl Stack {
         tokio::spawn(axum::serve(listener, Router::new().fallback(async || ())).into_future());
         let webhook = self.new_webhook(artist, &url).await;
         let delivery = text(&self.send_as(artist, self.post(&format!("/webhooks/{webhook}/test"))).await["id"]);
-        for _ in 0..200 {
+        eventually(format!("{delivery} is delivered"), async || {
             let list = self.send_as(artist, self.get(&format!("/webhooks/{webhook}/deliveries"))).await;
-            if list["deliveries"][0]["status"] == "delivered" {
-                return [webhook, delivery];
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("{delivery} isn't delivered");
+            (list["deliveries"][0]["status"] == "delivered").then_some(())
+        })
+        .await;
+        [webhook, delivery]
     }
 
     async fn send_as(&self, artist: &SignedIn, request: reqwest::RequestBuilder) -> Value {

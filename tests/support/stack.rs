@@ -2,7 +2,6 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use alloy::{
@@ -14,11 +13,11 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_kms::types::{KeySpec, KeyUsageType};
-use local::{cloud::Endpoints, mail, paths::Paths, stack_map::StackMap};
+use local::{cloud::Endpoints, mail, paths::Paths, patience, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
 
-use crate::Answer;
+use crate::{Answer, eventually};
 
 fn read_map(file: &Path) -> StackMap {
     let map = fs::read_to_string(file).expect("the stack's file");
@@ -220,30 +219,24 @@ impl Stack {
         self.transact(collector, collection, fee, mint).await
     }
 
-    /// Polls `path` for up to 15 seconds until its body fulfils the condition, and returns the body.
+    /// Polls `path` until its body fulfils the condition, and returns the body.
     pub async fn wait_until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let mut answer = None;
-        for _ in 0..150 {
-            let now = Answer::of(self.get(path)).await;
-            if now.status == 200 && is_so(&now.body) {
-                return now.body;
-            }
-            answer = Some(now);
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{path}: condition not met after 15 s: {answer:?}");
+        let mut last = None;
+        let met = patience::eventually(format!("{path} as awaited"), async || {
+            let answer = last.insert(Answer::of(self.get(path)).await);
+            Ok((answer.status == 200 && is_so(&answer.body)).then(|| answer.body.take()))
+        })
+        .await;
+        met.unwrap_or_else(|error| panic!("{error}: {last:?}"))
     }
 
-    /// Polls the comments at `path` for up to 10 seconds until one matches, and returns it.
+    /// Polls the comments at `path` until one matches, and returns it.
     pub async fn wait_for_comment(&self, path: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..100 {
+        eventually(format!("the comment at {path}"), async || {
             let page = Answer::of(self.get(path)).await.expect_success();
             let comments = page.body["comments"].as_array().expect("comments");
-            if let Some(comment) = comments.iter().find(|comment| is_meant(comment)) {
-                return comment.clone();
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("the comment isn't indexed after 10 s");
+            comments.iter().find(|comment| is_meant(comment)).cloned()
+        })
+        .await
     }
 }
