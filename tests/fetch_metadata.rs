@@ -13,7 +13,7 @@ use shared::{
     model::{Address, ChainId},
     store::chain::{ChainTable, Documents, NamedDocument, QUEUE_SHARDS},
 };
-use tests::{Sandbox, Stack, empty_tables};
+use tests::{Sandbox, Stack, empty_tables, eventually};
 
 const CHAIN: ChainId = ChainId::DEFAULT;
 
@@ -38,6 +38,11 @@ fn named<'a>(uris: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Na
 
 fn collection(number: u32) -> Address {
     format!("0x{number:040x}").parse().expect("an address")
+}
+
+/// Waits until a document is fetched.
+async fn wait_for(documents: &Documents, uri: &str) {
+    eventually(uri, async || documents.find_many(CHAIN, [uri]).await.unwrap().remove(uri)).await;
 }
 
 fn unix_now() -> u64 {
@@ -80,13 +85,7 @@ async fn queued_document_is_fetched_on_schedule() {
     let documents = Documents::new(table);
     let uri = format!(r#"data:application/json,{{"name":"{}"}}"#, uuid::Uuid::new_v4());
     documents.queue(CHAIN, named([uri.as_str()])).await.unwrap();
-    for _ in 0..100 {
-        if documents.find_many(CHAIN, [uri.as_str()]).await.unwrap().contains_key(uri.as_str()) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("the document isn't fetched after 10 s");
+    wait_for(&documents, &uri).await;
 }
 
 #[tokio::test]
@@ -192,10 +191,14 @@ async fn document_is_read_again_when_asked_for_and_given_up_after_five_failures(
 #[tokio::test]
 async fn documents_that_hang_hold_up_no_other_collection() {
     let stack = Stack::connect();
-    let answer = async |path: axum::extract::Path<String>| {
+    let (asked, asked_before) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let before = Arc::clone(&asked_before);
+    let answer = async move |path: axum::extract::Path<String>| {
         if path.starts_with("hung") {
+            asked.fetch_add(1, Ordering::SeqCst);
             std::future::pending::<()>().await;
         }
+        before.store(asked.load(Ordering::SeqCst), Ordering::SeqCst);
         r#"{"name": "First Light"}"#
     };
     let sandbox = behind_gateway(&stack, axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer))).await;
@@ -207,12 +210,7 @@ async fn documents_that_hang_hold_up_no_other_collection() {
     let other = NamedDocument { uri, collection: collection(2), at: 100 };
     documents.queue(CHAIN, [other]).await.unwrap();
     sandbox.start(&json!({})).await;
-    // Less than one document takes that hangs.
-    for _ in 0..40 {
-        if documents.find_many(CHAIN, [uri]).await.unwrap().contains_key(uri) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("the document isn't fetched after 4 s");
+    wait_for(&documents, uri).await;
+    // A collection has four places, so a fifth is asked for once one of these has ended.
+    assert_eq!(asked_before.load(Ordering::SeqCst), 4, "all that hang still do");
 }
