@@ -57,14 +57,14 @@ async fn a_try_under_way_goes_on_with_nothing_of_a_part_that_is_half_stored() {
     tally.holds.store(true, Ordering::Relaxed);
     world.tell(1).await;
     world.sandbox.start(&json!({})).await;
-    until(async || tally.count("/x") == 1).await;
+    until("a try", async || tally.count("/x") == 1).await;
     // Of three writes at once, the first fails, until the worker gives up.
     world.proxy.refuse(Some(World::message(2)));
     world.tell(60).await;
-    until(async || world.proxy.refusals.load(Ordering::Relaxed) >= 1).await;
+    until("a refusal", async || world.proxy.refusals.load(Ordering::Relaxed) >= 1).await;
     tally.holds.store(false, Ordering::Relaxed);
-    until(async || world.proxy.refusals.load(Ordering::Relaxed) >= 3).await;
+    until("three refusals", async || world.proxy.refusals.load(Ordering::Relaxed) >= 3).await;
     world.proxy.refuse(None);
-    world.work_until(until(async || tally.count("/x") >= 61)).await;
+    world.work_until(until("all are sent", async || tally.count("/x") >= 61)).await;
     assert_eq!(numbers(&tally, "/x"), world.sequences(0));
 }

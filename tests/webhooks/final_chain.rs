@@ -20,7 +20,7 @@ use shared::{
     },
 };
 use tests::{
-    Sandbox, Stack, TestChain,
+    Sandbox, Stack, TestChain, eventually,
     history::{Dice, History},
 };
 use tokio::{
@@ -137,14 +137,12 @@ impl Consumer {
 
     /// What it has, once it is so many events.
     async fn copy(&self, events: usize) -> Vec<Value> {
-        for _ in 0..300 {
+        let text = eventually(format!("the consumer has {events} events"), async || {
             let text = fs::read_to_string(self.folder.join("log.jsonl")).unwrap_or_default();
-            if text.lines().count() >= events {
-                return text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("the consumer hasn't got {events} events within 30 s");
+            (text.lines().count() >= events).then_some(text)
+        })
+        .await;
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 }
 

@@ -19,7 +19,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::model::DeliveryId;
-use tests::{Answer, SignedIn, Stack, fields};
+use tests::{Answer, SignedIn, Stack, eventually, fields};
 use uuid::Uuid;
 
 use receiver::Receiver;
@@ -75,27 +75,21 @@ impl<'a> Hook<'a> {
 
     /// A delivery, once it is as meant.
     async fn wait_for(&self, delivery: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..300 {
+        eventually(format!("{delivery} is as meant"), async || {
             let page = self.ask("GET", "/deliveries?limit=100", Value::Null).await.expect_success();
             let found = page.body["deliveries"].as_array().expect("a list").iter().find(|row| row["id"] == delivery);
-            if let Some(found) = found.filter(|row| is_meant(row)) {
-                return found.clone();
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
-        panic!("{delivery} isn't as meant after 30 s");
+            found.filter(|row| is_meant(row)).cloned()
+        })
+        .await
     }
 
     /// Waits until it is noted that tries failed.
     async fn wait_for_failures(&self) {
-        for _ in 0..300 {
+        eventually("a failure is noted", async || {
             let row = self.stack.row(&self.stack.map.names["ArtistTable"], "WEBHOOKS_FAILING", &self.id).await;
-            if row.is_some_and(|row| row.contains_key("failing_since")) {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
-        panic!("no failure is noted after 30 s");
+            row.filter(|row| row.contains_key("failing_since"))
+        })
+        .await;
     }
 
     /// Sets a field of the row that says when the next try is due.
@@ -181,14 +175,12 @@ async fn what_happens_to_an_artists_moment_is_sent_in_order_and_signed() {
     let collected = receiver.wait_for("/some", 1).await;
     assert_eq!(collected[0].json()["type"], "moment.collected");
     let named = |message: &receiver::Message| message.json()["type"].as_str().expect("a type").to_owned();
-    let all = loop {
+    // The contract says the comment first.
+    let all = eventually("the collect is told", async || {
         let all = receiver.wait_for("/all", 1).await;
-        // The contract says the comment first.
-        if all.iter().any(|message| named(message) == "moment.collected") {
-            break all;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    };
+        all.iter().any(|message| named(message) == "moment.collected").then_some(all)
+    })
+    .await;
     let types: Vec<_> = all.iter().map(named).collect();
     let place = |wanted: &str| types.iter().position(|kind| kind == wanted);
     assert!(place("collection.created") < place("moment.created"), "{types:?}");
@@ -281,13 +273,7 @@ async fn a_receiver_that_is_gone_or_fails_for_five_days_is_sent_nothing_more() {
     receiver.answer(410);
     let gone = hook.test().await;
     hook.wait_for(&gone, |row| row["status"] == "refused").await;
-    for _ in 0..100 {
-        if hook.status().await == "gone" {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    assert_eq!(hook.status().await, "gone");
+    eventually("the webhook is gone", async || (hook.status().await == "gone").then_some(())).await;
     hook.ask("POST", "/test", Value::Null).await.expect_error(409);
     hook.ask("PATCH", "", json!({"active": true})).await.expect_success();
 
@@ -296,16 +282,15 @@ async fn a_receiver_that_is_gone_or_fails_for_five_days_is_sent_nothing_more() {
     hook.wait_for(&tried, |row| row["attempts"].as_u64() >= Some(1)).await;
     hook.wait_for_failures().await;
     let mails = stack.mails_to(&artist.email).await.len();
-    for look in 0..300 {
+    let mut looks = 0;
+    eventually("the webhook fails, and a mail says so", async || {
         // A try that is under way writes the time that it read: the row is set again.
-        if look % 20 == 0 && hook.status().await == "active" {
+        if looks % 20 == 0 && hook.status().await == "active" {
             hook.set_queue("failing_since", unix_now() - 5 * DAY - 1).await;
             hook.ask("POST", "/test", Value::Null).await;
         }
-        if hook.status().await == "failing" && stack.mails_to(&artist.email).await.len() > mails {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("{} after 30 s", hook.status().await);
+        looks += 1;
+        (hook.status().await == "failing" && stack.mails_to(&artist.email).await.len() > mails).then_some(())
+    })
+    .await;
 }

@@ -18,7 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::Value;
-use tests::history::Dice;
+use tests::{eventually, history::Dice};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -79,14 +79,11 @@ impl Receiver {
 
     /// What came to a path, once it is so many messages.
     pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Message> {
-        for _ in 0..300 {
+        eventually(format!("{count} messages to {path}"), async || {
             let found: Vec<_> = self.messages().into_iter().filter(|message| message.path == path).collect();
-            if found.len() >= count {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{path} didn't get {count} messages within 30 s: {:?}", self.messages());
+            (found.len() >= count).then_some(found)
+        })
+        .await
     }
 }
 

@@ -10,18 +10,12 @@ use shared::{
 };
 use tests::Stack;
 
-use super::{receiver::Tally, unix_now, world::World};
+use super::{receiver::Tally, sending::until, unix_now, world::World};
 
 const DAY: u64 = 24 * 60 * 60;
 
 async fn wait_for(tally: &Tally, path: &str, count: u64) {
-    for _ in 0..400 {
-        if tally.count(path) >= count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{path} didn't get {count} messages within 20 s");
+    until(&format!("{count} messages to {path}"), async || tally.count(path) >= count).await;
 }
 
 #[tokio::test]
