@@ -9,13 +9,12 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join_all;
-use local::{
-    desk::Desk,
-    writes::{CEILING, PAUSE},
-};
+use local::desk::Desk;
 use serde_json::{Value, json};
-use tests::{Answer, ClaimLink, SignedIn, Stack, UndeployedSafe, Writer, fields, personal_sign, safe_of, sign_as_safe};
-use tokio::time::{Instant, sleep};
+use tests::{
+    Answer, ClaimLink, SignedIn, Stack, UndeployedSafe, Writer, eventually, fields, personal_sign, safe_of,
+    sign_as_safe,
+};
 
 fn account(artist: &SignedIn) -> Address {
     artist.wallet.parse().expect("an address")
@@ -75,16 +74,12 @@ async fn person_may_claim_as_many_as_the_link_says() {
     let link = stack.claim_link(&writer.key, writer.collection, json!({"count": 3, "perPerson": 2})).await;
     // A claim takes a second place only when the first one's token is there. All that the artist sends is for the link.
     let mints = async || {
-        let end = Instant::now() + CEILING;
-        loop {
+        let mined = eventually("all is mined", async || {
             let sent = Answer::of(stack.get("/transactions").header("x-api-key", &writer.key)).await.expect_success();
             let sent = sent.body["transactions"].as_array().expect("a list").clone();
-            if sent.iter().all(|transaction| transaction["status"] == "mined") {
-                return sent;
-            }
-            assert!(Instant::now() < end, "not mined after {CEILING:?}: {sent:?}");
-            sleep(PAUSE).await;
-        }
+            sent.iter().all(|transaction| transaction["status"] == "mined").then_some(sent)
+        });
+        mined.await
     };
     for number in 1..=4_usize {
         let answer = stack.claim_once(&link, &person).await.expect_queued();

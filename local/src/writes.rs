@@ -1,21 +1,12 @@
 //! Writes to a chain, repeated until their outcome is known. One that isn't mined within 20 seconds answers 202.
 
-use std::time::Duration;
-
 use reqwest::{
     RequestBuilder, Url,
     header::{HeaderMap, HeaderValue},
 };
-use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use crate::Error;
-
-/// Longest wait for an outcome.
-pub const CEILING: Duration = Duration::from_secs(180);
-
-/// Pause before a request is sent again.
-pub const PAUSE: Duration = Duration::from_millis(100);
+use crate::{Error, patience::eventually};
 
 /// How the message of a 409 begins that isn't about what was asked for.
 const IN_PROGRESS: &str = "A request with this Idempotency-Key is being answered";
@@ -45,24 +36,21 @@ pub async fn send(request: RequestBuilder) -> Result<Outcome, Error> {
 /// Sends a request as it is until its outcome is known. The outcome is marked as replayed only if the first answer was.
 pub async fn repeat(request: RequestBuilder) -> Result<Outcome, Error> {
     const REPLAYED: &str = "idempotent-replayed";
-    let end = Instant::now() + CEILING;
     let mut is_own = false;
-    loop {
+    let outcome = eventually("a write's outcome", async || {
         let answer = request.try_clone().ok_or("a stream can't be sent again")?.send().await?;
         let (url, status, mut headers) = (answer.url().clone(), answer.status().as_u16(), answer.headers().clone());
         let body = answer.text().await?;
-        if !is_open(status, &body) {
-            if is_own {
-                headers.remove(REPLAYED);
-            }
-            return Ok(Outcome { url, status, headers, body });
+        if is_open(status, &body) {
+            is_own |= status == 202 && !headers.contains_key(REPLAYED);
+            return Ok(None);
         }
-        if Instant::now() > end {
-            return Err(format!("{url} still answers {status} after {CEILING:?}: {body}").into());
+        if is_own {
+            headers.remove(REPLAYED);
         }
-        is_own |= status == 202 && !headers.contains_key(REPLAYED);
-        sleep(PAUSE).await;
-    }
+        Ok(Some(Outcome { url, status, headers, body }))
+    });
+    outcome.await
 }
 
 /// Whether the same request can get another answer: it is queued, or one with its idempotency key is being answered.

@@ -4,20 +4,16 @@ use alloy::{
     sol,
     sol_types::SolCall,
 };
-use local::{
-    workshop,
-    writes::{CEILING, PAUSE, is_open},
-};
+use local::{workshop, writes::is_open};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use shared::chain::{
     contracts::native::{Creator1155, Erc20, FixedPriceMinter},
     protocol::permission::Permission,
 };
-use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use crate::{Answer, Sandbox, SignedIn, Stack};
+use crate::{Answer, Sandbox, SignedIn, Stack, eventually};
 
 /// An artist with an API key and a collection that their account is an admin of.
 pub struct Writer {
@@ -147,16 +143,11 @@ impl Sandbox {
     pub async fn write(&self, event: &Value) -> Value {
         let mut event = event.clone();
         event["headers"]["idempotency-key"] = Uuid::new_v4().to_string().into();
-        let end = Instant::now() + CEILING;
-        loop {
+        let outcome = eventually("a write's outcome", async || {
             let answer = self.invoke(&event).await;
-            let status =
-                answer["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or_default();
-            if !is_open(status, answer["body"].as_str().unwrap_or_default()) {
-                return answer;
-            }
-            assert!(Instant::now() < end, "no outcome after {CEILING:?}: {answer}");
-            sleep(PAUSE).await;
-        }
+            let status = answer["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok());
+            (!is_open(status.unwrap_or_default(), answer["body"].as_str().unwrap_or_default())).then_some(answer)
+        });
+        outcome.await
     }
 }
