@@ -165,7 +165,7 @@ async fn a_hundred_people_at_once_get_ten_tokens_exactly() {
             if ![429, 503].contains(&answer.status) {
                 return answer;
             }
-            sleep(std::time::Duration::from_secs(1)).await;
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         }
     });
     let answers = join_all(claims).await;
