@@ -22,13 +22,8 @@ run: tools binaries ## Starts the service on this machine, and takes up edited c
 	@exec $(LOCAL) run
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
-	@$(CARGO) test --workspace --no-run --quiet
-	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
-	@$(LOCAL) roles
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace --test killed && $(CARGO) test --workspace --test fuzz'
-	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
-	@local/sam/run || test $$? -eq 77
+	@$(CARGO) test --workspace --no-run --quiet --lib --bins --tests --test end_to_end --test command_line --test rust_client --test killed --test fuzz
+	@CARGO="$(CARGO)" tests/run
 
 # The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
 # the contract.

@@ -92,8 +92,7 @@ async fn moment(tally: &Tally, dice: &mut Dice, wanted: Option<Phase>) {
 
 /// Kills a worker so many times, and up to `most` while a phase had none.
 async fn kill(kills: u64, most: u64) {
-    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(super::unix_now);
-    println!("SEED={seed}");
+    let seed = super::seed();
     let (start, stack, tally) = (Instant::now(), Stack::connect(), Tally::start().await);
     let (mut world, mut dice) = (World::start(&stack, ARTISTS).await, Dice::at(seed << 32));
     let steps = tally.steps.clone();

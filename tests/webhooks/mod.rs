@@ -30,6 +30,13 @@ fn unix_now() -> u64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock").as_secs()
 }
 
+/// Which course a test of chance takes: `SEED`, or always the same one.
+fn seed() -> u64 {
+    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    println!("SEED={seed}");
+    seed
+}
+
 fn free_sale() -> Value {
     json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX})
 }
