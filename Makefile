@@ -42,7 +42,7 @@ lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.install
 	@REDOCLY_TELEMETRY=off tests/clients/node_modules/.bin/redocly lint --config tests/clients/redocly.yaml openapi.json
 	@tests/clients/node_modules/.bin/spectral lint --ruleset tests/clients/.spectral.yaml --fail-severity hint openapi.json
 
-# The inner loop: format, lints, unit tests of what changed.
+# The inner loop: what needs no compiler, lints, unit tests of what changed.
 check: ## Checks format, lints and the unit tests of what changed
 	@.ci/check
 
