@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
+.PHONY: help run test clients lint-openapi check ci fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -45,6 +45,10 @@ lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.install
 # The inner loop: what needs no compiler, lints, unit tests of what changed.
 check: ## Checks format, lints and the unit tests of what changed
 	@.ci/check
+
+# All checks of the last commit, on a clone as a fresh machine has it: .local/green then names its tree.
+ci: ## Runs all checks of the last commit on a clone of its own
+	@.ci/green
 
 # Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
 fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its contract (FUZZ_SECONDS, FUZZ_SEED)
