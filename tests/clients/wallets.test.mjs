@@ -324,8 +324,8 @@ test("altered call: the price and the amount don't, the recipient and the referr
   assert.ok(await send([stolen]), "a wallet may buy for whom it signs");
   assert.deepEqual([await tokensOf(address, moment), await tokensOf(thief, moment)], [0n, 2n]);
   // Lists tell what the chain tells: who has it, who said it, and whose the reward is.
-  const seen = await listed(moment, thief);
-  assert.deepEqual([seen.quantity, seen.comment], ["2", "Seen from the ferry"]);
+  const { quantity, comment } = await listed(moment, thief);
+  assert.deepEqual([quantity, comment], ["2", "Seen from the ferry"]);
   const row = await seen(async () => {
     const { payments } = await artist.get("/payments", { params: { query: { collection: moment.collectionAddress } } });
     return payments.find(({ referral }) => referral);

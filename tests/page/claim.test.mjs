@@ -84,7 +84,7 @@ test("the page looks right in its themes and widths, and its code is there to pr
   for (const { colorScheme, width } of looks) {
     const page = await visit(url, { colorScheme, viewport: { width, height: 900 } });
     await page.getByText("Code to print").click();
-    await page.getByRole("img", { name: "QR code of this page" }).evaluate((image) => image.decode());
+    await page.getByRole("img", { name: "QR code of this page" }).waitFor();
     await page.screenshot({ path: `${pictures}/claim-${width}-${colorScheme}.png`, fullPage: true });
     await looksRight(page, `${width} ${colorScheme}`);
     if (width === 1440) {

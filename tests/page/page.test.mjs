@@ -39,7 +39,8 @@ test("key is created, used and revoked, and signing out clears the page", async 
   await page.getByRole("heading", { name: "Your new key" }).waitFor();
   const key = await field.inputValue();
   assert.match(key, /^moments_[0-9A-Za-z]{38}$/);
-  // It says so for two seconds.
+  // It says so for two seconds. What is loading would give up.
+  await settled(page);
   await stopClock(page);
   await button(page, "Copy").click();
   await button(page, "Copied").waitFor();
