@@ -45,7 +45,11 @@ async fn wrong_address_of_a_read_says_which_part_and_why() {
         ("GET /artists/%00", Value::Null, "address must be an address or a username, which has 3 to 32 letters"),
         ("GET /timeline?page=4294967296", Value::Null, "page must be a whole number from 1 to 4294967295"),
         ("GET /timeline?page=1.5", Value::Null, "page must be a whole number"),
-        ("GET /timeline?chain_id=base", Value::Null, "chain_id must be a chain id: a whole number"),
+        (
+            "GET /timeline?chain_id=base",
+            Value::Null,
+            "chain_id must be a chain id: a whole number of at most 9007199254740991",
+        ),
         (
             "GET /timeline?chain_id=137",
             Value::Null,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     address::Address,
+    amount::Whole,
     invalid::Invalid,
     schema::{DIGITS_256, number_schema, text_schema},
     text::{display_as_field, serde_as_text},
@@ -26,7 +27,8 @@ impl FromStr for ChainId {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        parse_digits(text).map(Self).ok_or(Invalid("must be a chain id: a whole number"))
+        let id = parse_digits(text).filter(|id| *id <= Whole::MOST_SAFE);
+        id.map(Self).ok_or(Invalid("must be a chain id: a whole number of at most 9007199254740991"))
     }
 }
 
