@@ -40,6 +40,11 @@ async fn retry_with_the_same_idempotency_key_is_replayed() {
     assert_eq!(first.body, again.body);
     assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), ("", "true"));
     assert_eq!(first.header("transaction-id"), again.header("transaction-id"));
+    // Its time is over, and what it did stays; what is no time is refused, as in a first request.
+    let until = |time: &'static str| [key[0], ("valid-until", time)];
+    let again = stack.write_once(PATH, &writer.key, &body, &until("1")).await.expect_success();
+    assert_eq!(first.header("transaction-id"), again.header("transaction-id"));
+    stack.write_once(PATH, &writer.key, &body, &until("9223372036854775808")).await.expect_error(400);
     let other = json!({"name": "Twice", "uri": "ar://once"});
     stack.write_once(PATH, &writer.key, &other, &key).await.expect_error(422);
 }

@@ -248,10 +248,10 @@ impl TransactionService {
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Queued, ApiError> {
         let mut session = match self.open(write).await? {
-            Opened::Replayed(earlier) => return Ok((earlier, true)),
+            // It stays one when the time is over.
+            Opened::Replayed(earlier) => return write.request.valid_until(0).map(|_| (earlier, true)),
             Opened::Fresh(session) => session,
         };
-        // After a replay, which stays one when the time is over.
         session.valid_until = write.request.valid_until(session.now)?;
         let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
         self.queue(write, session, plans).await
