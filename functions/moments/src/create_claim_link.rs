@@ -27,7 +27,7 @@ pub struct CreateClaimLinkRequest {
     #[schema(value_type = Option<u8>, default = 1, minimum = 1, maximum = 20)]
     pub per_person: PerPerson,
     /// When the link ends, in Unix seconds: within a year; in 90 days by default.
-    #[schema(value_type = Option<u64>, minimum = 0)]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     pub until: Option<SaleTime>,
 }
 
