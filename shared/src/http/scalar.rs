@@ -255,14 +255,14 @@ mod tests {
         for (value, chain) in [
             (json!(8453), 8453),
             (json!(8453.0), 8453),
-            (json!(u64::MAX), u64::MAX),
+            (json!(Whole::MOST_SAFE), Whole::MOST_SAFE),
             (json!(-0.0), 0),
-            (json!(9_007_199_254_740_992.0), 1 << 53),
+            (json!(9_007_199_254_740_991.0), Whole::MOST_SAFE),
         ] {
             assert_eq!(number(value.clone()), Some(ChainId(chain)), "{value}");
         }
         for value in
-            [json!("8453"), json!(8453.5), json!(-1), json!(true), json!(18_446_744_073_709_551_616.0), json!(1e300)]
+            [json!("8453"), json!(8453.5), json!(-1), json!(true), json!(9_007_199_254_740_992.0), json!(1e300)]
         {
             assert_eq!(number::<ChainId>(value.clone()), None, "{value}");
         }
@@ -284,6 +284,15 @@ mod tests {
         assert_eq!(number::<Whole>(json!(18_446_744_073_709_556_000.0)), None);
         assert_eq!((number::<Whole>(json!("1.0")), number::<Whole>(json!(true))), (None, None));
         assert_eq!(parameter("7"), Some(Whole(7)));
+    }
+
+    #[test]
+    fn numbers_with_decimals_are_read_as_the_nearest_double() {
+        for (text, nearest) in [("3934984543088178.0", 3_934_984_543_088_178), ("9007199254740991.0", Whole::MOST_SAFE)]
+        {
+            let value = serde_json::from_str(text).unwrap();
+            assert_eq!(number(value), Some(Whole(nearest)), "{text}");
+        }
     }
 
     #[test]
