@@ -8,9 +8,8 @@ use utoipa::{
 
 use super::{
     invalid::Invalid,
-    moment::parse_digits,
     schema::{DIGITS_256, text_schema},
-    text::{display_as_field, serde_as_text},
+    text::{display_as_field, parse_digits, serde_as_text},
 };
 
 /// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, printed in decimal.

@@ -6,9 +6,8 @@ use uuid::Uuid;
 
 use super::{
     invalid::Invalid,
-    moment::parse_digits,
     schema::{LINE, format, text_schema, whole_schema},
-    text::{display_as_field, serde_as_text, uuid_as_text},
+    text::{display_as_field, parse_digits, serde_as_text, uuid_as_text},
 };
 
 /// Id of an API key, by which its owner lists and revokes it; sorts by time of creation (UUID v7).

@@ -8,7 +8,7 @@ use super::{
     amount::Whole,
     invalid::Invalid,
     schema::{DIGITS_256, number_schema, text_schema},
-    text::{display_as_field, serde_as_text},
+    text::{display_as_field, parse_digits, serde_as_text},
 };
 
 /// An EIP-155 chain id.
@@ -97,11 +97,6 @@ impl fmt::Display for MomentRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}#{}#{}", self.chain, self.collection, self.token)
     }
-}
-
-pub(super) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
-    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if plain { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@ use std::{fmt, str::FromStr};
 
 use super::{
     invalid::Invalid,
-    moment::parse_digits,
     schema::{text_schema, whole_schema},
+    text::parse_digits,
 };
 
 /// Most rows on a page of a list: 1 to 100.

@@ -5,7 +5,11 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{invalid::Invalid, moment::parse_digits, schema::whole_schema, text::serde_as_text};
+use super::{
+    invalid::Invalid,
+    schema::whole_schema,
+    text::{parse_digits, serde_as_text},
+};
 
 /// The picture that stands for a document, and its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,3 +1,11 @@
+use std::str::FromStr;
+
+/// Parses decimal digits alone: no sign, no space.
+pub(super) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
 /// Implements serde through `Display` and `FromStr`: stored values are parsed by the same rules as received ones.
 macro_rules! serde_as_text {
     ($type:ty) => {

@@ -2,9 +2,9 @@ use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
 use crate::model::{
     invalid::Invalid,
-    moment::{ChainId, parse_digits},
+    moment::ChainId,
     schema::{text_schema, whole_schema},
-    text::serde_as_text,
+    text::{parse_digits, serde_as_text},
 };
 
 /// A log of events.
