@@ -12,6 +12,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use aws_config::SdkConfig;
+use serde_json::Value;
 use shared::{
     chain::{
         Chain,
@@ -43,6 +44,7 @@ use crate::{
     database,
     node::transact,
     paths::Paths,
+    patience::eventually,
     process::Process,
 };
 
@@ -52,6 +54,17 @@ const NODE_TIMEOUT: Duration = Duration::from_secs(2);
 const PLENTY: u64 = 1_000_000_000_000_000_000;
 /// Balance of a collection's creator: one ether, in wei.
 const CREATOR_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
+
+/// Goes back to a node's snapshot once its pool is empty. Anvil tells of a block before it takes what the block has out of the
+/// pool, by sender and nonce: the next transaction with the same ones would be taken out, too, and never be mined.
+pub async fn revert(node: &RootProvider, snapshot: U256) -> Result<(), Error> {
+    eventually("the node's pool is empty", async || {
+        let status: Value = node.raw_request("txpool_status".into(), ()).await?;
+        Ok((status["pending"] == "0x0").then_some(()))
+    })
+    .await?;
+    if node.anvil_revert(snapshot).await? { Ok(()) } else { Err(format!("no snapshot {snapshot}").into()) }
+}
 
 /// The running parts; dropping it stops them.
 pub struct Workshop {

@@ -114,7 +114,7 @@ async fn caps_are_enough_for_writes_of_deployed_and_new_accounts() -> Result<(),
             let used = sent.gas(1);
             println!("cap {cap:>7}, used {used:>7}, {} calls", calls.len());
             assert!(cap <= used + used / 2 + 40_000, "a cap of {cap} for {used}");
-            site.node.anvil_revert(snapshot).await?;
+            workshop::revert(&site.node, snapshot).await?;
         }
     }
     Ok(())

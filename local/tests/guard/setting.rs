@@ -10,7 +10,7 @@ use alloy::{
     rpc::types::{TransactionReceipt, TransactionRequest},
     sol_types::SolCall,
 };
-use local::{chains::LocalChain, paths::Paths};
+use local::{chains::LocalChain, paths::Paths, workshop};
 use serde_json::Value;
 use shared::model::ChainId;
 
@@ -251,8 +251,7 @@ impl Setting {
     }
 
     pub async fn restore(&self, snapshot: U256) -> Result<(), Error> {
-        assert!(self.node.anvil_revert(snapshot).await?);
-        Ok(())
+        workshop::revert(&self.node, snapshot).await
     }
 }
 
