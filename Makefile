@@ -22,7 +22,8 @@ run: tools binaries ## Starts the service on this machine, and takes up edited c
 	@exec $(LOCAL) run
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
-	@$(CARGO) test --workspace --no-run --quiet --lib --bins --tests --test end_to_end --test command_line --test rust_client --test killed --test fuzz
+	@$(CARGO) test --workspace --no-run --quiet
+	@$(CARGO) test --workspace --no-run --quiet --test end_to_end --test command_line --test rust_client --test killed --test fuzz
 	@CARGO="$(CARGO)" tests/run
 
 # The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
