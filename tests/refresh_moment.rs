@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use shared::{
     model::ChainId,
-    store::chain::{ChainTable, Documents, QUEUE_SHARDS},
+    store::chain::{ChainTable, Documents, NamedDocument, QUEUE_SHARDS},
 };
-use tests::{Answer, HOUR, Sandbox, Stack, document, unused_address, window_now, within_one_window};
+use tests::{Answer, HOUR, Sandbox, Stack, document, eventually, unused_address, window_now, within_one_window};
 
 fn of(collection: &str, token: &str) -> Value {
     json!({"moment": {"collectionAddress": collection, "tokenId": token}})
@@ -89,4 +89,30 @@ async fn client_and_host_have_limits_of_their_own() {
     .await;
     assert_eq!(statuses, [202, 202, 429]);
     assert_eq!((status, &body["queued"]), (202, &json!(false)));
+}
+
+#[tokio::test]
+async fn document_that_is_as_before_leaves_the_queue() {
+    let stack = Stack::connect();
+    let artist = stack.new_collector().await;
+    let uri = document("as before", "image/png");
+    let collection = stack.release(&artist.key, "Read again", std::slice::from_ref(&uri)).await;
+    let path = format!("/moment?collectionAddress={collection}&tokenId=1");
+    let before = stack.wait_until(&path, |moment| !moment["metadata"].is_null()).await;
+    let aws = stack.endpoints().sdk_config(&stack.map.dynamodb).await;
+    let documents = Documents::new(ChainTable::new(&aws, &stack.map.names["ChainTable"]));
+    let (collection, at) = (collection.parse().expect("an address"), window_now(Duration::from_secs(1)));
+    // As for an https document, of which there is none in the stack.
+    documents.read_again(ChainId::DEFAULT, [NamedDocument { uri: &uri, collection, at }]).await.expect("queued");
+    eventually("it is read again", async || {
+        for shard in 0..QUEUE_SHARDS {
+            let due = documents.due(shard, u64::from(u32::MAX), 1_000).await.expect("a queue");
+            if due.iter().any(|due| due.uri == uri) {
+                return None;
+            }
+        }
+        Some(())
+    })
+    .await;
+    assert_eq!(stack.wait_until(&path, |_| true).await["metadata"], before["metadata"]);
 }
