@@ -1,6 +1,11 @@
 //! Secrets in what the functions have logged.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use template::Template;
 
@@ -9,21 +14,32 @@ use crate::{Error, mail::Mail, pinning_service};
 /// Shortest secret part of an API key or a token; their public parts are shorter.
 const LEAST: usize = 20;
 
-/// Lines of the functions' logs with an API key, a token, a signed URL or an address that mail went to. Codes aren't looked
-/// for: any six digits may be one.
+/// Lines of the functions' logs, in `logs` or in folders of it, with an API key, a token, a signed URL or an address that mail
+/// went to. Codes aren't looked for: any six digits may be one.
 pub fn findings(logs: &Path, template: &Template, mails: &[Mail]) -> Result<Vec<String>, Error> {
     let addresses: BTreeSet<&str> = mails.iter().flat_map(|mail| &mail.to).map(String::as_str).collect();
+    let functions: BTreeSet<_> =
+        template.functions()?.iter().map(|it| OsString::from(format!("{}.log", it.binary))).collect();
     let mut findings = Vec::new();
-    for function in template.functions()? {
-        let name = format!("{}.log", function.binary);
-        let Ok(log) = fs::read_to_string(logs.join(&name)) else { continue };
-        for (number, line) in (1..).zip(log.lines()) {
+    for file in files(logs)?.iter().filter(|file| file.file_name().is_some_and(|name| functions.contains(name))) {
+        let name = file.strip_prefix(logs).unwrap_or(file).display();
+        for (number, line) in (1..).zip(fs::read_to_string(file)?.lines()) {
             if let Some(what) = secret(line, &addresses) {
                 findings.push(format!("{name}:{number}: {what}"));
             }
         }
     }
     Ok(findings)
+}
+
+/// All files in a folder, at any depth.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { files.extend(self::files(&path)?) } else { files.push(path) }
+    }
+    Ok(files)
 }
 
 fn secret(line: &str, addresses: &BTreeSet<&str>) -> Option<&'static str> {
