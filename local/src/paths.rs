@@ -1,6 +1,10 @@
 //! Paths in the checkout.
 
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use template::{Template, TemplateError};
 
@@ -30,6 +34,11 @@ impl Paths {
     /// A file or folder under `.local`: logs, compiled contracts, `stack.json`.
     pub fn local(&self, name: &str) -> PathBuf {
         self.root.join(".local").join(name)
+    }
+
+    /// Folder of the logs of the test that runs here; `name` is what it starts.
+    pub fn workshop(&self, name: &str) -> PathBuf {
+        self.local("workshops").join(running_test()).join(name)
     }
 
     /// Folder of the demo's catalogue and works.
@@ -71,4 +80,10 @@ impl Paths {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
         target.join(profile)
     }
+}
+
+/// The running test as the name of a folder, or else the program's. A test is in a process or in a thread of its own.
+pub fn running_test() -> String {
+    let name = env::var("NEXTEST_TEST_NAME").ok().or_else(|| thread::current().name().map(str::to_owned));
+    name.unwrap_or_default().replace("::", ".")
 }

@@ -92,7 +92,7 @@ impl Workshop {
     /// Starts all parts. `name` is the folder of its logs.
     pub async fn start(name: &str) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
-        let logs = paths.local("workshops").join(name);
+        let logs = paths.workshop(name);
         let template = paths.template()?;
         let (chains_json, chains) = cloud::local_chains(&[CHAIN.0])?;
         let chain = chains.get(CHAIN)?.clone();

@@ -30,7 +30,7 @@ impl Operator {
 #[tokio::test]
 async fn chain_is_planned_executed_and_verified() -> Result<(), Error> {
     let paths = Paths::of_checkout();
-    let logs = paths.local("workshops/operator-command");
+    let logs = paths.workshop("operator");
     let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
     let chain = chains.get(ChainId::DEFAULT)?;
     let anvil = LocalChain::start(&paths, &logs, chain.id).await?;

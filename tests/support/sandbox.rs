@@ -9,7 +9,7 @@ use local::{
     cloud::Endpoints,
     database::LocalDatabase,
     functions::{Emulator, Invocation, environment},
-    paths::Paths,
+    paths::{Paths, running_test},
 };
 use serde_json::{Value, json};
 use template::Template;
@@ -78,7 +78,7 @@ impl Sandbox {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
         let paths = Paths::of_checkout();
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
-        let logs = stack.logs().join(&name);
+        let logs = stack.logs().join("sandboxes").join(running_test()).join(&name);
         let mut emulator = Emulator::start(&paths, &logs, &name, 0, template).await.expect("an emulator");
         let functions = template.functions().expect("functions");
         let function = functions.iter().find(|function| function.binary == binary).expect("the template's function");

@@ -25,7 +25,7 @@ impl TestChain {
         let paths = Paths::of_checkout();
         let (_, chains) = local_chains(&[CHAIN.0])?;
         let chain = Chain { reorg_depth, ..chains.get(CHAIN)?.clone() };
-        let logs = paths.local("workshops").join(name);
+        let logs = paths.workshop(name);
         let process = LocalChain::start(&paths, &logs, CHAIN).await?;
         let artifacts = Artifacts::compile(&paths).await?;
         contracts::deploy(&process.rpc_url, &chain, &artifacts).await?;

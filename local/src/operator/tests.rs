@@ -117,7 +117,7 @@ fn slots_are_those_of_the_contracts() {
 async fn kms_guardian_sets_a_chain_up_and_verify_finds_nothing() -> Result<(), Error> {
     let mut site = Site::new().await?;
     let paths = Paths::of_checkout();
-    let (aws, _kms) = cloud::start(&paths, &paths.local("workshops/operator")).await?;
+    let (aws, _kms) = cloud::start(&paths, &paths.workshop("operator")).await?;
     let endpoints = Endpoints { aws: aws.clone(), dynamodb: String::new() };
     let (address, key) = endpoints.create_lane().await?;
     let guardian = Guardian::new(aws_sdk_kms::Client::new(&endpoints.sdk_config(&aws).await), key, address);

@@ -75,7 +75,7 @@ impl Site {
         let paths = Paths::of_checkout();
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?.clone();
-        let logs = paths.local("workshops").join("batches").join(name);
+        let logs = paths.workshop(name);
         let anvil = LocalChain::start(&paths, Path::new(&logs), chain.id).await?;
         let artifacts = Artifacts::compile(&paths).await?;
         contracts::deploy(&anvil.rpc_url, &chain, &artifacts).await?;

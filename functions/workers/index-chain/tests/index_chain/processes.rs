@@ -66,7 +66,7 @@ impl Process {
         let given = given.into_iter().chain(tables).map(|(name, it)| (name.to_owned(), it));
         let names = template.names(given)?;
         let endpoints = Endpoints { aws: dynamodb.to_owned(), dynamodb: dynamodb.to_owned() };
-        let logs = paths.local("workshops").join(name);
+        let logs = paths.workshop(name);
         let mut emulator = Emulator::start(&paths, &logs, FUNCTION, free_port()?, &template).await?;
         emulator.run(FUNCTION, 1, &environment(function, &names, endpoints.environment())?)?;
         Ok(Self { emulator, http: reqwest::Client::new() })

@@ -71,7 +71,7 @@ impl World {
                 variables.extend(skew.map(|(name, value)| (name.to_owned(), value.to_owned())));
             }
             let paths = Paths::of_checkout();
-            let logs = paths.local("workshops").join(&name).join(relay.to_string());
+            let logs = paths.workshop(&name).join(relay.to_string());
             let mut emulator = Emulator::start(&paths, &logs, RELAY, free_port()?, &template()?).await?;
             emulator.run(RELAY, 1, &variables)?;
             world.relays.push(emulator);
