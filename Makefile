@@ -21,9 +21,7 @@ help: ## Lists the commands
 run: tools binaries ## Starts the service on this machine, and takes up edited code
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
-	@$(CARGO) test --workspace --no-run --quiet
-	@$(CARGO) test --workspace --no-run --quiet --test end_to_end --test command_line --test rust_client --test killed --test fuzz
+test: tools tests/.venv/.installed tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
 	@CARGO="$(CARGO)" tests/run
 
 # The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
@@ -199,6 +197,7 @@ tests/page/node_modules/.installed: tests/page/package.json tests/page/package-l
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
+tests/.venv/.installed: tests/requirements.txt
 tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
 tests/clients/.venv/.installed: tests/clients/requirements.txt
 %/.venv/.installed:
