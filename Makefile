@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check ci fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
+.PHONY: help run test try clients lint-openapi check ci fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -23,6 +23,11 @@ run: tools binaries ## Starts the service on this machine, and takes up edited c
 
 test: tools tests/.venv/.installed tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
 	@CARGO="$(CARGO)" tests/run
+
+# `make try TEST=update_sale` runs the end-to-end tests with these words in their names, `make try PAGE=studio` a file of the
+# pages' or the clients' tests. `STOP=yes` stops the stack, which else ends half an hour after its last use.
+try: tools $(if $(STOP),,binaries) $(if $(TEST),tests/.venv/.installed) $(if $(PAGE),tests/page/node_modules/.installed clients browser) ## Runs one file of tests on a stack that stays up (TEST, PAGE, STOP)
+	@CARGO="$(CARGO)" TEST="$(TEST)" PAGE="$(PAGE)" tests/try $(if $(STOP),--stop)
 
 # The clients, built from openapi.json, and packed for the service to hand out; `make clients lint-openapi` after a change of
 # the contract.

@@ -3,7 +3,8 @@
 //!   port, the nodes' URLs for functions, and the nodes' ports.
 //! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls. The functions
 //!   log all that they can; the command fails if a secret is in it.
-//! - `local bench <command…>` does the same without recording; with `KEEP_SCHEDULE` workers run as often as in an account.
+//! - `local try <command…>` and `local bench <command…>` do the same without recording, in a folder of their own; with
+//!   `KEEP_SCHEDULE` workers run as often as in an account.
 //! - `local load <command…>` does it with production's limits.
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
 //! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
@@ -83,7 +84,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
                 ended = watch::rebuild(&paths) => match ended? {},
             }
         }
-        [command, program, arguments @ ..] if ["test", "bench", "load"].contains(&command.as_str()) => {
+        [command, program, arguments @ ..] if ["test", "try", "bench", "load"].contains(&command.as_str()) => {
             let (folder, is_recorded) = (paths.local(command), command == "test");
             let limit_factor = if command == "load" { 1 } else { LIMIT_FACTOR };
             let keeps_schedule = env::var_os("KEEP_SCHEDULE").is_some();
@@ -158,7 +159,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         _ => Err(
-            "usage: local run | local test|bench|load <command> [argument…] | local roles | local operator plan|execute|verify | \
+            "usage: local run | local test|try|bench|load <command> [argument…] | local roles | local operator plan|execute|verify | \
              local containers <address> <command> [argument…] | local invoke|event <function> | local desk … | local address <public key>…"
                 .into(),
         ),
