@@ -33,8 +33,13 @@ async fn answer(event: LambdaEvent<Value>) -> Result<Value, Error> {
         match word {
             "fail" => return Err("it failed".into()),
             "crash" => exit(1),
-            "hang" => tokio::time::sleep(Duration::from_secs(60)).await,
+            "hang" => std::future::pending::<()>().await,
             "wait" => tokio::time::sleep(Duration::from_millis(20)).await,
+            "meet" => {
+                while starts(&path)? < 2 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
             "report" => failures.push(json!({"itemIdentifier": record["dynamodb"]["SequenceNumber"]})),
             "respond" => response = record["dynamodb"]["NewImage"]["response"]["S"].as_str(),
             _ => {}
@@ -45,6 +50,11 @@ async fn answer(event: LambdaEvent<Value>) -> Result<Value, Error> {
         Some(response) => serde_json::from_str(response)?,
         None => json!({"batchItemFailures": failures}),
     })
+}
+
+/// How many invocations have started so far.
+fn starts(path: &str) -> std::io::Result<usize> {
+    Ok(std::fs::read_to_string(path)?.lines().filter(|line| line.contains(r#""start":"#)).count())
 }
 
 fn note(path: &str, line: &Value) -> std::io::Result<()> {

@@ -1,6 +1,6 @@
 //! A function for the tests. It does what its event's `do` says, or for a request of a gateway, its query's.
 
-use std::{process::exit, time::Duration};
+use std::{fs, path::Path, process::exit, time::Duration};
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};
@@ -22,6 +22,13 @@ async fn answer(event: LambdaEvent<Value>) -> Result<Value, Error> {
     };
     match ask["do"].as_str().unwrap_or_default() {
         "wait" => tokio::time::sleep(Duration::from_millis(number("ms"))).await,
+        "hold" => {
+            let gate = Path::new(ask["gate"].as_str().unwrap_or_default());
+            fs::write(gate.join(&context.request_id), "")?;
+            while !gate.join("open").exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
         "crash" => exit(1),
         "fail" => return Err("it failed".into()),
         "grow" => return Ok("x".repeat(usize::try_from(number("bytes"))?).into()),

@@ -5,6 +5,7 @@ use std::{
     fs::File,
     io::Write,
     sync::Arc,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -179,10 +180,7 @@ impl Consumer {
     /// Gives up the records that are too old, which are the first ones.
     fn discard_expired(&self, batch: &mut Batch) {
         let Some(max_age) = self.mapping.max_age else { return };
-        let now = OffsetDateTime::now_utc();
-        let live = batch.records.iter().position(|record| now - record.created <= max_age);
-        let live = batch.records.split_off(live.unwrap_or(batch.records.len()));
-        let expired = std::mem::replace(&mut batch.records, live);
+        let expired = take_expired(&mut batch.records, max_age, OffsetDateTime::now_utc());
         if !expired.is_empty() {
             self.discard(batch, &expired, "RecordAgeExceeded");
         }
@@ -220,6 +218,34 @@ impl Consumer {
         if let Ok(mut file) = File::options().create(true).append(true).open(path) {
             // A record that can't be written has nowhere else to go.
             let _ = writeln!(file, "{record}");
+        }
+    }
+}
+
+/// Takes out the records that are older, which are the first ones.
+fn take_expired(records: &mut Vec<Record>, max_age: Duration, now: OffsetDateTime) -> Vec<Record> {
+    let live = records.iter().position(|record| now - record.created <= max_age);
+    let live = records.split_off(live.unwrap_or(records.len()));
+    std::mem::replace(records, live)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_records_beyond_the_age_expire() {
+        let now = OffsetDateTime::UNIX_EPOCH + Duration::from_secs(100);
+        let record = |age: u64| {
+            let created = now - Duration::from_secs(age);
+            Record { event: Value::Null, sequence_number: age.to_string(), created, size: 0 }
+        };
+        let numbers = |records: &[Record]| records.iter().map(|each| each.sequence_number.clone()).collect::<Vec<_>>();
+        for (ages, expired) in [(&[61, 60, 1][..], 1), (&[60, 1], 0), (&[99, 61], 2), (&[], 0)] {
+            let mut records: Vec<_> = ages.iter().copied().map(record).collect();
+            let all = numbers(&records);
+            let taken = take_expired(&mut records, Duration::from_secs(60), now);
+            assert_eq!((numbers(&taken), numbers(&records)), (all[..expired].to_vec(), all[expired..].to_vec()));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use local_lambda::{AsyncPolicy, Limits, Pace, Rate, Schedule};
+use local_lambda::{AsyncPolicy, Invocation, Limits, Pace, Rate, Refusal, Schedule};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, request, scratch, service, wait_until};
+use crate::support::{Answer, Gate, request, scratch, service, wait_until};
 
 fn lines(path: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -45,11 +45,17 @@ async fn events_beyond_the_concurrency_wait_and_none_is_lost() {
             AsyncPolicy { max_retries: 0, dead_letters: Some(dead_letters.clone()), ..AsyncPolicy::default() };
     })
     .await;
-    for number in 0..2 {
-        let event = json!({"do": if number == 0 { "wait" } else { "fail" }, "ms": 400});
+    let gate = Gate::closed("throttled");
+    let queue = async |event: Value| {
         let queued = request(&lambda, "probe").header("x-amz-invocation-type", "Event").body(event.to_string());
         assert_eq!(Answer::of(queued).await.status, 202);
-    }
+    };
+    queue(gate.event()).await;
+    gate.holds(1).await;
+    queue(json!({"do": "fail"})).await;
+    let refused = lambda.invoker().invoke(Invocation::new("probe", "{}")).await;
+    assert_eq!((refused, lines(&dead_letters).len()), (Err(Refusal::ReservedConcurrency), 0));
+    gate.open();
     wait_until("the second ran and failed", || !lines(&dead_letters).is_empty()).await;
     assert_eq!(lines(&dead_letters)[0]["requestContext"]["approximateInvokeCount"], 1);
 }
@@ -59,7 +65,8 @@ async fn an_event_too_old_is_given_up() {
     let dead_letters = scratch("too-old");
     let lambda = service(Limits::default(), |function| {
         function.asynchronous = AsyncPolicy {
-            max_age: Duration::from_millis(500),
+            // Less than the pause before a retry.
+            max_age: Duration::from_secs(1),
             dead_letters: Some(dead_letters.clone()),
             ..AsyncPolicy::default()
         };
@@ -69,6 +76,7 @@ async fn an_event_too_old_is_given_up() {
     assert_eq!(Answer::of(queued).await.status, 202);
     wait_until("a dead letter", || !lines(&dead_letters).is_empty()).await;
     assert_eq!(lines(&dead_letters)[0]["requestContext"]["condition"], "EventAgeExceeded");
+    assert_eq!(lines(&dead_letters)[0]["requestContext"]["approximateInvokeCount"], 1);
 }
 
 #[tokio::test]
@@ -81,7 +89,7 @@ async fn schedules_invoke_at_their_rate_with_the_schedulers_event() {
             AsyncPolicy { max_retries: 0, dead_letters: Some(dead_letters.clone()), ..AsyncPolicy::default() };
     })
     .await;
-    let pace = Pace::Rate(Rate(Duration::from_millis(200)));
+    let pace = Pace::Rate(Rate(Duration::from_millis(50)));
     lambda.schedule(Schedule { function: "probe".to_owned(), input: None, pace });
     wait_until("three runs", || lines(&dead_letters).len() >= 3).await;
     let event = lines(&dead_letters)[0]["requestPayload"].clone();

@@ -9,7 +9,7 @@ use local_lambda::{
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, service};
+use crate::support::{Answer, Gate, PATIENCE, service};
 
 fn api() -> HttpApi {
     let route = |method: &str, path: &str| Route {
@@ -25,7 +25,7 @@ fn api() -> HttpApi {
         default_throttle: None,
         outside: None,
         cors: None,
-        timeout: Duration::from_secs(20),
+        timeout: PATIENCE,
     }
 }
 
@@ -142,23 +142,24 @@ async fn errors_and_crashes_of_a_function_are_500() {
 #[tokio::test]
 async fn a_function_slower_than_the_gateway_waits_is_503() {
     let site = Site::start(|api| api.timeout = Duration::from_millis(300)).await;
-    let answer = Answer::of(site.request("GET", "/api/things/1?do=wait&ms=5000")).await;
+    let gate = Gate::closed("slow");
+    let answer = Answer::of(site.request("GET", &format!("/api/things/1?{}", gate.query()))).await;
     assert_eq!((answer.status, &answer.body), (503, &json!({"message": "Service Unavailable"})));
 }
 
 #[tokio::test]
 async fn a_function_at_its_concurrency_is_503() {
     let lambda = service(Limits::default(), |function| function.reserved_concurrency = Some(1)).await;
+    let http = reqwest::Client::new();
     for target in [Target::Local(lambda.invoker()), Target::remote(lambda.url())] {
         let gateway = Gateway::start(0, api(), target).await.expect("a free port");
-        let url = format!("{}/api/things/1?do=wait&ms=500", gateway.url);
-        let (first, second) =
-            tokio::join!(Answer::of(reqwest::Client::new().get(&url)), Answer::of(reqwest::Client::new().get(&url)));
-        let mut statuses = [first.status, second.status];
-        statuses.sort_unstable();
-        assert_eq!(statuses, [200, 503]);
-        // The remote one hears of the end a moment later.
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        let gate = Gate::closed("concurrency");
+        let request = http.get(format!("{}/api/things/1?{}", gateway.url, gate.query()));
+        let first = tokio::spawn(Answer::of(request));
+        gate.holds(1).await;
+        assert_eq!(Answer::of(http.get(format!("{}/api/things/2", gateway.url))).await.status, 503);
+        gate.open();
+        assert_eq!(first.await.expect("an answer").status, 200);
     }
 }
 
@@ -188,23 +189,23 @@ async fn requests_and_responses_too_large_are_refused() {
 async fn each_route_has_its_own_throttle() {
     let site = Site::start(|api| {
         api.default_throttle = Some(Throttle { rate: 1_000.0, burst: 1_000.0 });
-        api.routes[0].throttle = Some(Throttle { rate: 4.0, burst: 3.0 });
+        // A token in weeks, and one in a microsecond.
+        api.routes[0].throttle = Some(Throttle { rate: 1e-6, burst: 3.0 });
+        api.routes[2].throttle = Some(Throttle { rate: 1e6, burst: 1.0 });
     })
     .await;
-    let get = async || Answer::of(site.request("GET", "/api/things/1")).await;
-    let mut statuses = Vec::new();
-    // The first instance takes time to start, in which the bucket fills.
-    get().await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    for _ in 0..5 {
-        statuses.push(get().await);
+    let send = async |method: &str, path: &str| Answer::of(site.request(method, path)).await;
+    for _ in 0..3 {
+        assert_eq!(send("GET", "/api/things/1").await.status, 200);
     }
-    let limited = statuses.iter().find(|answer| answer.status == 429).expect("the burst is used up");
-    assert_eq!(limited.body, json!({"message": "Too Many Requests"}));
-    assert!(statuses[..3].iter().all(|answer| answer.status == 200));
-    assert_eq!(Answer::of(site.request("POST", "/api/things")).await.status, 200);
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    assert_eq!(get().await.status, 200, "the bucket fills again");
+    for _ in 0..2 {
+        let limited = send("GET", "/api/things/1").await;
+        assert_eq!((limited.status, &limited.body), (429, &json!({"message": "Too Many Requests"})));
+    }
+    assert_eq!(send("POST", "/api/things").await.status, 200);
+    for _ in 0..3 {
+        assert_eq!(send("GET", "/api/any/thing").await.status, 200, "the bucket fills again");
+    }
 }
 
 #[tokio::test]

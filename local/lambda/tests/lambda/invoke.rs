@@ -7,13 +7,17 @@ use serde_json::json;
 
 use crate::support::{Answer, invoke, request, service};
 
+const TIMEOUT: Duration = Duration::from_secs(20);
+
 #[tokio::test]
 async fn a_response_and_its_context_are_those_of_lambda() {
     let lambda = service(Limits::default(), |function| {
         function.environment = [("GIVEN".to_owned(), "yes".to_owned())].into();
-        function.memory_size = 256;
+        (function.memory_size, function.timeout) = (256, TIMEOUT);
     })
     .await;
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let before = now();
     let client = request(&lambda, "probe").header("x-amz-client-context", "eyJjdXN0b20iOnsiYSI6ImIifX0=");
     let answer = Answer::of(client.body(json!({"do": "context"}).to_string())).await;
     assert_eq!((answer.status, answer.header("x-amz-executed-version")), (200, "$LATEST"));
@@ -28,9 +32,9 @@ async fn a_response_and_its_context_are_those_of_lambda() {
     );
     assert_eq!((&context["given"], &context["home"]), (&json!("yes"), &json!(null)), "only its own environment");
     assert_eq!(context["client"]["custom"]["a"], "b");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let left = Duration::from_millis(context["deadline"].as_u64().unwrap()).saturating_sub(now);
-    assert!((15..=20).contains(&left.as_secs()), "{left:?}");
+    let called = Duration::from_millis(context["deadline"].as_u64().unwrap()) - TIMEOUT;
+    let sent = Duration::from_millis(u64::try_from(before.as_millis()).unwrap());
+    assert!((sent..=now()).contains(&called), "{called:?}");
 }
 
 #[tokio::test]

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use local_lambda::{Invocation, Limits, Outcome, Refusal};
+use local_lambda::{Function, Invocation, Limits, Outcome, Refusal};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::support::{invoke, is_alive, probe, processes, service, wait_until};
+use crate::support::{Answer, Gate, invoke, is_alive, probe, processes, request, scratch, service, wait_until};
 
 fn waiting(milliseconds: u64) -> Value {
     json!({"do": "wait", "ms": milliseconds})
@@ -48,11 +48,12 @@ async fn replaced_program_answers_the_next_request() {
         u32::try_from(process.expect("a process")).expect("an id")
     };
     let old = answered_by().await;
-    let invoker = lambda.invoker();
-    let running = tokio::spawn(async move { invoker.invoke(Invocation::new("probe", waiting(500).to_string())).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let gate = Gate::closed("replaced");
+    let running = gate.hold(&lambda, "probe");
+    gate.holds(1).await;
     build().expect("a program");
     assert_ne!(answered_by().await, old);
+    gate.open();
     let Ok(Ok(Outcome::Returned(body))) = running.await else { panic!("the running request isn't answered") };
     assert_eq!(serde_json::from_slice::<Value>(&body).expect("JSON")["process"], old);
     let new = answered_by().await;
@@ -65,35 +66,36 @@ async fn replaced_program_answers_the_next_request() {
 #[tokio::test]
 async fn each_of_several_requests_at_once_has_its_own_instance() {
     let lambda = service(Limits::default(), |_| {}).await;
-    let mut running = JoinSet::new();
-    let started = Instant::now();
-    for _ in 0..12 {
-        let invoker = lambda.invoker();
-        running.spawn(async move { invoker.invoke(Invocation::new("probe", waiting(1_500).to_string())).await });
-    }
+    let gate = Gate::closed("several");
+    let running: Vec<_> = (0..12).map(|_| gate.hold(&lambda, "probe")).collect();
+    gate.holds(12).await;
+    gate.open();
     let mut seen = Vec::new();
-    while let Some(outcome) = running.join_next().await {
+    for held in running {
+        let outcome = held.await;
         let Ok(Ok(Outcome::Returned(body))) = outcome else { panic!("{outcome:?}") };
         seen.push(serde_json::from_slice::<Value>(&body).expect("JSON")["process"].as_u64());
     }
     seen.sort_unstable();
     seen.dedup();
-    assert_eq!(seen.len(), 12, "after {:?}", started.elapsed());
+    assert_eq!(seen.len(), 12);
 }
 
 #[tokio::test]
 async fn requests_beyond_the_reserved_concurrency_are_refused() {
     let lambda = service(Limits::default(), |function| function.reserved_concurrency = Some(2)).await;
-    let invoker = lambda.invoker();
-    let run = || invoker.invoke(Invocation::new("probe", waiting(500).to_string()));
-    let (first, second, third) = tokio::join!(run(), run(), run());
-    assert!(first.is_ok() && second.is_ok());
-    assert_eq!(third, Err(Refusal::ReservedConcurrency));
-    let (held, refused) =
-        tokio::join!(async { tokio::join!(run(), run()) }, async { invoke(&lambda, &json!({})).await });
-    assert!(held.0.is_ok() && held.1.is_ok());
+    let gate = Gate::closed("reserved");
+    let held = [gate.hold(&lambda, "probe"), gate.hold(&lambda, "probe")];
+    gate.holds(2).await;
+    let refused = lambda.invoker().invoke(Invocation::new("probe", "{}")).await;
+    assert_eq!(refused, Err(Refusal::ReservedConcurrency));
+    let refused = invoke(&lambda, &json!({})).await;
     assert_eq!((refused.status, refused.header("x-amzn-errortype")), (429, "TooManyRequestsException"));
     assert_eq!(refused.body["Reason"], "ReservedFunctionConcurrentInvocationLimitExceeded");
+    gate.open();
+    for held in held {
+        assert!(matches!(held.await, Ok(Ok(Outcome::Returned(_)))));
+    }
     for _ in 0..5 {
         assert_eq!(invoke(&lambda, &json!({})).await.status, 200, "one after another is never too many");
     }
@@ -108,11 +110,15 @@ async fn reserved_concurrency_is_taken_from_the_accounts() {
     let mut other = probe();
     other.name = "other".to_owned();
     lambda.add(other);
-    let invoker = lambda.invoker();
-    let run = |name: &str| invoker.invoke(Invocation::new(name, waiting(300).to_string()));
-    let (first, second, third, reserved) = tokio::join!(run("other"), run("other"), run("probe"), run("probe"));
-    assert_eq!((first.is_ok(), second), (true, Err(Refusal::AccountConcurrency)));
-    assert!(third.is_ok() && reserved.is_ok());
+    let gate = Gate::closed("account");
+    let held = ["other", "probe", "probe"].map(|name| gate.hold(&lambda, name));
+    gate.holds(3).await;
+    let refused = lambda.invoker().invoke(Invocation::new("other", "{}")).await;
+    assert_eq!(refused, Err(Refusal::AccountConcurrency));
+    gate.open();
+    for held in held {
+        assert!(matches!(held.await, Ok(Ok(Outcome::Returned(_)))));
+    }
 }
 
 #[tokio::test]
@@ -144,22 +150,24 @@ async fn an_idle_instance_that_is_killed_is_replaced() {
 
 #[tokio::test]
 async fn an_instance_is_killed_at_its_time_out_and_replaced() {
-    let lambda = service(Limits::default(), |function| function.timeout = Duration::from_secs(1)).await;
+    let lambda = service(Limits::default(), |_| {}).await;
     let first = invoke(&lambda, &json!({})).await.body["process"].as_u64().expect("an id");
-    let started = Instant::now();
-    let (kind, message) =
-        error_type(lambda.invoker().invoke(Invocation::new("probe", waiting(60_000).to_string())).await);
-    assert!((900..3_000).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
+    let hasty = Function { timeout: Duration::from_millis(100), ..probe() };
+    lambda.add(hasty);
+    let (gate, started) = (Gate::closed("time-out"), Instant::now());
+    let (kind, message) = error_type(lambda.invoker().invoke(Invocation::new("probe", gate.event().to_string())).await);
+    assert!(started.elapsed() >= Duration::from_millis(100), "not before");
     assert_eq!(kind, "Sandbox.Timedout");
-    assert!(message.ends_with("Error: Task timed out after 1.00 seconds"), "{message}");
+    assert!(message.ends_with("Error: Task timed out after 0.10 seconds"), "{message}");
     let id = u32::try_from(first).expect("an id");
     wait_until("the process is gone", || !is_alive(id)).await;
-    assert_eq!(invoke(&lambda, &json!({})).await.status, 200);
+    lambda.add(probe());
+    assert_eq!(invoke(&lambda, &json!({})).await.header("x-amz-function-error"), "");
 }
 
 #[tokio::test]
 async fn a_function_that_cannot_start_fails_each_request_and_starts_no_loop() {
-    let log = crate::support::scratch("start.log");
+    let log = scratch("start.log");
     let lambda = service(Limits::default(), |function| {
         function.environment = [("START".to_owned(), "fails".to_owned())].into();
         function.log = Some(log.clone());
@@ -170,9 +178,12 @@ async fn a_function_that_cannot_start_fails_each_request_and_starts_no_loop() {
         assert_eq!(kind, "Runtime.ExitError");
         assert!(message.ends_with("exit status 3"), "{message}");
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let starts = std::fs::read_to_string(&log).expect("a log").lines().count();
-    assert_eq!(starts, 3);
+    let starts = || std::fs::read_to_string(&log).expect("a log").lines().count();
+    wait_until("three starts", || starts() >= 3).await;
+    // Another function starts meanwhile and answers, which takes longer than to fail at it.
+    lambda.add(Function { name: "other".to_owned(), ..probe() });
+    let answer = Answer::of(request(&lambda, "other")).await;
+    assert_eq!((answer.status, starts()), (200, 3));
     let lambda = service(Limits::default(), |function| function.program = "/nowhere/at-all".into()).await;
     let (kind, message) = error_type(lambda.invoker().invoke(Invocation::new("probe", "{}")).await);
     assert!(kind == "Runtime.ExitError" && message.contains("/nowhere/at-all"), "{message}");
@@ -181,8 +192,8 @@ async fn a_function_that_cannot_start_fails_each_request_and_starts_no_loop() {
 #[tokio::test]
 async fn idle_instances_are_stopped() {
     let lambda = service(Limits { idle: Duration::from_millis(300), ..Limits::default() }, |_| {}).await;
-    invoke(&lambda, &json!({})).await;
-    let id = processes(&lambda)[0];
+    let id = invoke(&lambda, &json!({})).await.body["process"].as_u64().expect("an id");
+    let id = u32::try_from(id).expect("an id");
     wait_until("the process is gone", || !is_alive(id) && processes(&lambda).is_empty()).await;
     assert_eq!(invoke(&lambda, &json!({})).await.status, 200);
 }
@@ -206,29 +217,30 @@ async fn at_the_machines_limit_requests_wait_and_functions_share() {
 
 #[tokio::test]
 async fn a_request_withdrawn_before_it_has_an_instance_is_not_run_and_frees_its_place() {
-    let log = crate::support::scratch("withdrawn.log");
     let lambda = service(Limits { concurrency: 2, ..Limits::default() }, |function| {
         function.max_instances = Some(1);
-        function.log = Some(log.clone());
     })
     .await;
     let invoker = lambda.invoker();
-    let run = |ms| invoker.invoke(Invocation::new("probe", waiting(ms).to_string()));
-    let (busy, withdrawn) = tokio::join!(run(600), async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        tokio::time::timeout(Duration::from_millis(50), run(60_000)).await.is_err()
-    });
-    assert!(busy.is_ok() && withdrawn);
-    assert!(run(1).await.is_ok());
-    let (first, second) = tokio::join!(run(100), run(100));
+    let run = |event: Value| invoker.invoke(Invocation::new("probe", event.to_string()));
+    let (gate, never) = (Gate::closed("busy"), Gate::closed("withdrawn"));
+    let busy = gate.hold(&lambda, "probe");
+    gate.holds(1).await;
+    assert!(tokio::time::timeout(Duration::from_millis(50), run(never.event())).await.is_err());
+    gate.open();
+    assert!(matches!(busy.await, Ok(Ok(Outcome::Returned(_)))));
+    assert!(run(json!({})).await.is_ok());
+    let (first, second) = tokio::join!(run(waiting(1)), run(waiting(1)));
     assert!(first.is_ok() && second.is_ok());
+    assert_eq!(never.reached(), 0);
 }
 
 #[tokio::test]
 async fn no_process_outlives_the_service() {
     let lambda = service(Limits::default(), |_| {}).await;
-    let invoker = lambda.invoker();
-    let busy = tokio::spawn(async move { invoker.invoke(Invocation::new("probe", waiting(60_000).to_string())).await });
+    let gate = Gate::closed("outlived");
+    let busy = gate.hold(&lambda, "probe");
+    gate.holds(1).await;
     invoke(&lambda, &json!({})).await;
     wait_until("two processes", || processes(&lambda).len() == 2).await;
     let ids = processes(&lambda);

@@ -1,7 +1,11 @@
 use std::{path::PathBuf, time::Duration};
 
-use local_lambda::{Function, Lambda, Limits};
-use serde_json::Value;
+use local_lambda::{Function, Invocation, Lambda, Limits, Outcome, Refusal};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+/// Longest wait: that of `local::patience`, which depends on this crate.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The probe.
 pub fn probe() -> Function {
@@ -14,7 +18,7 @@ pub fn example(name: &str) -> Function {
     let target = tests.parent().and_then(|deps| deps.parent()).expect("cargo's folder");
     let mut function = Function::new(name, target.join("examples").join(name));
     assert!(function.program.exists(), "{} is missing: cargo test --package local-lambda", function.program.display());
-    function.timeout = Duration::from_secs(20);
+    function.timeout = PATIENCE;
     function
 }
 
@@ -73,15 +77,65 @@ pub fn is_alive(id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Waits as long as `local::patience` does, which depends on this crate.
+/// Waits for a state.
 pub async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    const PATIENCE: Duration = Duration::from_secs(180);
     let held = async {
         while !is_so() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     assert!(tokio::time::timeout(PATIENCE, held).await.is_ok(), "not within {} s: {what}", PATIENCE.as_secs());
+}
+
+/// Holds invocations of the probe until it is opened.
+pub struct Gate(PathBuf);
+
+impl Gate {
+    /// A closed one, with a name of its own.
+    pub fn closed(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("local-lambda-{}-gate-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    /// The event of an invocation that it holds.
+    pub fn event(&self) -> Value {
+        json!({"do": "hold", "gate": self.0})
+    }
+
+    /// The query of a request that it holds.
+    pub fn query(&self) -> String {
+        format!("do=hold&gate={}", self.0.display())
+    }
+
+    /// Starts an invocation that it holds.
+    pub fn hold(&self, lambda: &Lambda, function: &str) -> JoinHandle<Result<Outcome, Refusal>> {
+        let (invoker, invocation) = (lambda.invoker(), Invocation::new(function, self.event().to_string()));
+        tokio::spawn(async move { invoker.invoke(invocation).await })
+    }
+
+    /// How many invocations have reached it.
+    pub fn reached(&self) -> usize {
+        let names = std::fs::read_dir(&self.0).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| name != "open").count()
+    }
+
+    /// Waits until so many invocations have reached it.
+    pub async fn holds(&self, count: usize) {
+        wait_until(&format!("{count} at the gate"), || self.reached() >= count).await;
+    }
+
+    /// Lets all go on, those to come as well.
+    pub fn open(&self) {
+        std::fs::write(self.0.join("open"), "").expect("the gate opens");
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A file of this test run.
