@@ -85,10 +85,14 @@ async fn running_service_writes_every_metric() {
     assert!(told.await.is_ok(), "never written: {missing:?}");
 }
 
-/// The functions' logs so far.
+/// The whole lines of the functions' logs so far.
 fn written(stack: &Stack) -> String {
     let logs = fs::read_dir(stack.logs()).expect("the stack's logs");
-    logs.map(|log| fs::read_to_string(log.expect("a log").path()).unwrap_or_default()).collect()
+    let whole = |mut text: String| {
+        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+        text
+    };
+    logs.map(|log| whole(fs::read_to_string(log.expect("a log").path()).unwrap_or_default())).collect()
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::{sync::atomic::Ordering, time::Instant};
 
 use futures::{StreamExt, stream};
-use local::{api_gateway::ApiGateway, database};
+use local::{api_gateway::ApiGateway, database, patience::PATIENCE};
 use serde_json::json;
 use tests::{DatabaseProxy, Error, Sandbox, Stack, unused_email};
+use tokio::time::timeout;
 
 use super::{Seen, Tried, Tries, function, staged, template};
 
@@ -93,13 +94,23 @@ async fn slow_reads(stage: Stack) -> Result<Tried, Error> {
         proxy.delay.store(delay, Ordering::Relaxed);
         let start = Instant::now();
         assert_eq!(sandbox.get("limit=1").await["statusCode"], 200);
-        let milliseconds = start.elapsed().as_millis() as f64;
+        start.elapsed().as_millis() as f64
+    };
+    let seen = |milliseconds| {
         Seen::of_aws(&stage, ("AWS/Lambda", "Duration"), ("FunctionName", "ListTimelineFunction"), &[milliseconds])
     };
-    // The first starts the function.
-    read(0).await;
-    let without = read(0).await;
-    Ok(Tried { with: read(2_001).await, without, times: 1 })
+    // The first starts the function, and what else this machine does can make a read slow.
+    let fast = async {
+        loop {
+            let milliseconds = read(0).await;
+            if milliseconds < 2_000.0 {
+                break milliseconds;
+            }
+        }
+    };
+    let fast = timeout(PATIENCE, fast).await.map_err(|_| "every read takes two seconds")?;
+    let without = seen(fast);
+    Ok(Tried { with: seen(read(2_001).await), without, times: 1 })
 }
 
 /// The tables are gone; and a client asks very often. The gateway counts its answers.
