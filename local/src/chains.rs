@@ -11,11 +11,7 @@ use shared::model::ChainId;
 use tokio::process::Command;
 use url::Url;
 
-use crate::{
-    Error,
-    paths::Paths,
-    process::{Process, free_port, listens},
-};
+use crate::{Error, paths::Paths, process::Process};
 
 /// Ids of the started chains; the demo content is on the first.
 pub const CHAINS: [u64; 2] = [8453, 1];
@@ -99,10 +95,10 @@ pub struct LocalChain {
 impl LocalChain {
     /// Starts an empty chain, on a free port.
     pub async fn start(paths: &Paths, logs: &std::path::Path, id: ChainId) -> Result<Self, Error> {
-        Self::start_at(paths, logs, id, free_port()?).await
+        Self::start_at(paths, logs, id, 0).await
     }
 
-    /// Starts an empty chain.
+    /// Starts an empty chain on `port` (0 picks a free one).
     pub async fn start_at(paths: &Paths, logs: &std::path::Path, id: ChainId, port: u16) -> Result<Self, Error> {
         let mut command = Command::new(paths.anvil());
         command.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--chain-id", &id.to_string()]);
@@ -110,10 +106,8 @@ impl LocalChain {
         command.arg("--disable-code-size-limit");
         // Otherwise anvil writes every older state to the home folder (gigabytes) and leaves it there when killed.
         command.args(["--prune-history", STATES]);
-        let rpc_url = format!("http://127.0.0.1:{port}");
-        let mut node = Process::start(&format!("anvil-{id}"), logs, &mut command)?;
-        node.ready(async || listens(port).await).await?;
-        Ok(Self { id, rpc_url, _node: node })
+        let (node, address) = Process::listening(&format!("anvil-{id}"), logs, &mut command).await?;
+        Ok(Self { id, rpc_url: format!("http://{address}"), _node: node })
     }
 
     /// Sets each lane's balance to 100 ether.
@@ -129,6 +123,7 @@ impl LocalChain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::free_port;
 
     #[test]
     fn urls_and_ports_are_read_by_chain() -> Result<(), Error> {

@@ -14,7 +14,7 @@ use tokio::process::Command;
 use crate::{
     Error,
     paths::Paths,
-    process::{Process, answers, free_port},
+    process::{Port, Process, answers, free_port},
 };
 
 /// Region of the local stack.
@@ -24,6 +24,9 @@ pub const REGION: &str = "us-east-1";
 /// services of AWS, which takes seconds and 400 MB.
 const SIGNED: &str =
     "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=local";
+
+/// Most ports that ministack is tried on.
+const TRIES: u32 = 3;
 
 /// Account id of the local stack.
 pub const ACCOUNT: &str = "000000000000";
@@ -39,18 +42,29 @@ pub struct Endpoints {
 
 /// Starts KMS and SES, and returns their endpoint.
 pub async fn start(paths: &Paths, logs: &Path) -> Result<(String, Process), Error> {
-    let port = free_port()?;
+    let mut tries = TRIES;
+    loop {
+        let port = free_port()?;
+        let (endpoint, mut process) = start_at(&port, paths, logs)?;
+        let health = format!("{endpoint}/_ministack/health");
+        let ready = process.ready(async || answers(&health).await).await;
+        match ready {
+            Ok(()) => return Ok((endpoint, process.with_port(port))),
+            // Another program has listened there since.
+            Err(_) if tries > 1 && port.is_taken() => tries -= 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn start_at(port: &Port, paths: &Paths, logs: &Path) -> Result<(String, Process), Error> {
     let mut command = Command::new(paths.python_program("ministack"));
     // By default it would listen on every network interface.
     command.envs([("GATEWAY_PORT", port.to_string().as_str()), ("BIND_HOST", "127.0.0.1"), ("LOG_LEVEL", "WARNING")]);
     command.envs([("PERSIST_STATE", "0"), ("LAMBDA_EXECUTOR", "local")]);
     // Signatures in addresses are checked: those that uploads go to are of this function.
     command.envs([("AWS_ACCESS_KEY_ID", "create-upload"), ("AWS_SECRET_ACCESS_KEY", "local")]);
-    let endpoint = format!("http://127.0.0.1:{port}");
-    let mut process = Process::start("ministack", logs, &mut command)?;
-    let health = format!("{endpoint}/_ministack/health");
-    process.ready(async || answers(&health).await).await?;
-    Ok((endpoint, process))
+    Ok((format!("http://127.0.0.1:{port}"), Process::start("ministack", logs, &mut command)?))
 }
 
 impl Endpoints {

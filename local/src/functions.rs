@@ -40,7 +40,7 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts it on `port` with no function running. `name` names its file of dead letters in `logs`.
+    /// Starts it on `port` (0 picks a free one) with no function running. `name` names its file of dead letters in `logs`.
     pub async fn start(paths: &Paths, logs: &Path, name: &str, port: u16, template: &Template) -> Result<Self, Error> {
         fs::create_dir_all(logs)?;
         let functions = template.functions()?.into_iter();
@@ -215,7 +215,7 @@ mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::*;
-    use crate::{cloud::Endpoints, database, patience::eventually, process::free_port};
+    use crate::{cloud::Endpoints, database, patience::eventually};
 
     const TEMPLATE: &str = r#"
 Resources:
@@ -247,7 +247,7 @@ Resources:
         let dynamodb = database::start().await?;
         let endpoints = Endpoints { aws: String::new(), dynamodb: dynamodb.clone() };
         let names = endpoints.provision(&template, BTreeMap::new()).await?;
-        let emulator = Emulator::start(&paths, &logs, "lambda", free_port()?, &template).await?;
+        let emulator = Emulator::start(&paths, &logs, "lambda", 0, &template).await?;
         let program = paths.binary("examples/consumer");
         assert!(program.exists(), "build it: cargo build --workspace --examples");
         let (mut function, seen) = (local_lambda::Function::new("consumer", program), logs.join("seen.jsonl"));

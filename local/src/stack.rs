@@ -39,7 +39,7 @@ use crate::{
     paths::Paths,
     patience::eventually,
     pinning_service::{self, PinningService},
-    process::{Process, free_port, requested_port},
+    process::{Process, requested_port},
     recorder::{Need, Recorder},
     stack_map::StackMap,
     traces::Traces,
@@ -135,7 +135,7 @@ impl Stack {
         let mut steps = Progress(Instant::now());
         // First, since a taken port is the most likely error.
         let mut node_ports = options.nodes.reserve()?;
-        let port = options.port.map_or_else(free_port, requested_port)?;
+        let port = options.port.map_or(Ok(0), requested_port)?;
         if options.folder.exists() {
             fs::remove_dir_all(&options.folder)?;
         }
@@ -143,7 +143,7 @@ impl Stack {
         let template = paths.template()?;
         fs::create_dir_all(&logs)?;
         let traces = Traces::collect(&options.folder).await?;
-        let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
+        let mut functions = Emulator::start(paths, &logs, "lambda", 0, &template).await?;
         let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
         let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, options.limit_factor).await?;
         let api = format!("{}/api", api_gateway.url);

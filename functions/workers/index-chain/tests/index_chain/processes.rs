@@ -18,7 +18,6 @@ use local::{
     cloud::{Endpoints, local_chains},
     functions::{Emulator, environment},
     paths::Paths,
-    process::free_port,
 };
 use serde_json::{Value, json};
 use shared::{
@@ -67,7 +66,7 @@ impl Process {
         let names = template.names(given)?;
         let endpoints = Endpoints { aws: dynamodb.to_owned(), dynamodb: dynamodb.to_owned() };
         let logs = paths.workshop(name);
-        let mut emulator = Emulator::start(&paths, &logs, FUNCTION, free_port()?, &template).await?;
+        let mut emulator = Emulator::start(&paths, &logs, FUNCTION, 0, &template).await?;
         emulator.run(FUNCTION, 1, &environment(function, &names, endpoints.environment())?)?;
         Ok(Self { emulator, http: reqwest::Client::new() })
     }

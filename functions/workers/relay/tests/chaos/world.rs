@@ -11,7 +11,6 @@ use local::{
     cloud::Endpoints,
     functions::{Emulator, environment},
     paths::Paths,
-    process::free_port,
     workshop::Workshop,
 };
 use serde_json::json;
@@ -72,7 +71,7 @@ impl World {
             }
             let paths = Paths::of_checkout();
             let logs = paths.workshop(&name).join(relay.to_string());
-            let mut emulator = Emulator::start(&paths, &logs, RELAY, free_port()?, &template()?).await?;
+            let mut emulator = Emulator::start(&paths, &logs, RELAY, 0, &template()?).await?;
             emulator.run(RELAY, 1, &variables)?;
             world.relays.push(emulator);
         }
