@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use shared::chain::contracts::native::{Creator1155, CreatorFactory, FixedPriceMinter};
 use tests::{Answer, Collector, Stack};
 
-use crate::transactions::{QUIET, QUIET_CHAIN};
+use crate::transactions::{QUIET_CHAIN, quiet};
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
@@ -63,7 +63,7 @@ async fn every_list_means_all_wallets_and_chains_of_an_artist() {
     let first = stack.release(&artist.key, "First", &["ar://first".to_owned()]).await;
     let second = made_by(&stack, &wallet).await;
     let third = {
-        let _quiet = QUIET.lock().await;
+        let _quiet = quiet(&stack).await;
         let new = json!({"name": "Third", "uri": "ar://third", "chainId": QUIET_CHAIN});
         let made = stack.write("/collections", &artist.key, &new, &[]).await.expect_success();
         made.body["contractAddress"].as_str().expect("an address").to_owned()

@@ -14,7 +14,7 @@ use local::paths::Paths;
 use serde_json::{Value, json};
 use tests::{Collector, DAY, Sandbox, Stack, empty_tables, window_now};
 
-use crate::transactions::{QUIET, QUIET_CHAIN, copy_artist};
+use crate::transactions::{QUIET_CHAIN, copy_artist, quiet};
 
 const NEWCOMERS: usize = 40;
 /// Calls of one function at once.
@@ -48,7 +48,8 @@ async fn establish(stack: &Stack, artist: &Collector) {
 
 #[tokio::test]
 async fn forty_new_accounts_that_spend_all_they_can_stop_no_established_artist() {
-    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let stack = Stack::connect();
+    let _quiet = quiet(&stack).await;
     let mut chains: Value = serde_json::from_str(&stack.map.names["Chains"]).expect("JSON");
     let artists = newcomers(&stack, NEWCOMERS + 1).await;
     let (established, newcomers) = artists.split_first().expect("artists");
@@ -145,7 +146,8 @@ async fn operate(stack: &Stack, lanes: &[String]) {
 #[tokio::test]
 async fn lane_is_replaced_while_writes_run_and_none_fails() {
     const ARTISTS: usize = 6;
-    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let stack = Stack::connect();
+    let _quiet = quiet(&stack).await;
     let artists = newcomers(&stack, ARTISTS).await;
     let database = empty_tables(&stack).await;
     let function = Sandbox::crowd(&stack, "create-collection", &[], &database.endpoint, AT_ONCE).await;

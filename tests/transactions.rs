@@ -1,16 +1,21 @@
 //! `GET /transactions`, `GET /transactions/{id}`, and what writes answer while their outcome is open.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fs::File};
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
-use local::queue::queue_unserved;
+use local::{lock::lock, queue::queue_unserved};
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Sandbox, Stack, empty_tables, eventually};
-use tokio::{net::TcpListener, sync::Mutex};
+use tokio::net::TcpListener;
 
-/// Only tests that hold [`QUIET`] write to this chain, so that a relay of one's own doesn't share its lanes with others.
+/// Only tests that hold its lock, see [`quiet`], write to this chain, so that a relay of one's own doesn't share its lanes with
+/// others.
 pub(crate) const QUIET_CHAIN: u64 = 1;
-pub(crate) static QUIET: Mutex<()> = Mutex::const_new(());
+
+/// Waits until no other test writes to [`QUIET_CHAIN`]; none does while the result is held.
+pub(crate) async fn quiet(stack: &Stack) -> File {
+    lock(&stack.file.with_file_name("quiet.lock")).await.expect("the quiet chain's lock")
+}
 
 async fn transaction(stack: &Stack, key: &str, id: &str) -> Answer {
     Answer::of(stack.get(&format!("/transactions/{id}")).header("x-api-key", key)).await
@@ -97,7 +102,8 @@ pub(crate) async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
 
 #[tokio::test]
 async fn write_that_is_not_mined_in_time_is_202_until_the_relay_has_sent_it() {
-    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let stack = Stack::connect();
+    let _quiet = quiet(&stack).await;
     let Collector { artist, key, .. } = stack.new_collector().await;
     // A queue that nothing reads until this test has it read.
     let database = empty_tables(&stack).await;
@@ -188,7 +194,8 @@ async fn budgets_are_named_in_their_refusals() {
 
 #[tokio::test]
 async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
-    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let stack = Stack::connect();
+    let _quiet = quiet(&stack).await;
     let Collector { artist, key, .. } = stack.new_collector().await;
     // A queue that nothing reads until this test has it read.
     let database = empty_tables(&stack).await;

@@ -19,6 +19,7 @@ pub mod functions;
 pub mod gallery;
 pub mod governor;
 mod ipfs_gateway;
+pub mod lock;
 pub mod mail;
 pub mod mailbox;
 mod node;

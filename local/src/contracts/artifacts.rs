@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use alloy::hex;
 use serde::Deserialize;
-use tokio::{process::Command, sync::Mutex};
+use tokio::{process::Command, sync::OnceCell};
 
 use crate::{
     Error,
+    lock::lock,
     node::{StepError, during},
     paths::Paths,
 };
@@ -23,16 +24,10 @@ pub struct Artifacts {
 impl Artifacts {
     /// Compiles the checkout's own contracts where they have changed.
     pub async fn compile(paths: &Paths) -> Result<Self, Error> {
-        // One caller compiles; concurrent ones wait and find the output.
-        static COMPILING: Mutex<()> = Mutex::const_new(());
-        let _compiling = COMPILING.lock().await;
+        // Sources don't change while a process runs.
+        static COMPILED: OnceCell<()> = OnceCell::const_new();
         let compiled = paths.local("contracts");
-        let mut compiler = Command::new("node");
-        let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;
-        let output = output.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
-        if !output.status.success() {
-            return Err(format!("contracts: {}", String::from_utf8_lossy(&output.stderr)).into());
-        }
+        COMPILED.get_or_try_init(|| compile(paths, &compiled)).await?;
         Ok(Self { node_modules: paths.node_modules(), compiled })
     }
 
@@ -44,6 +39,19 @@ impl Artifacts {
     /// Bytecode of a contract in an npm package, as hex.
     pub(crate) fn packaged(&self, contract: &'static str, file: &str) -> Result<String, StepError> {
         bytecode(contract, &self.node_modules.join(file))
+    }
+}
+
+async fn compile(paths: &Paths, output: &Path) -> Result<(), Error> {
+    // One process compiles; others wait and find the output.
+    let _compiling = lock(&paths.local("contracts.lock")).await?;
+    let mut compiler = Command::new("node");
+    let ended = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(output).output().await;
+    let ended = ended.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
+    if ended.status.success() {
+        Ok(())
+    } else {
+        Err(format!("contracts: {}", String::from_utf8_lossy(&ended.stderr)).into())
     }
 }
 
