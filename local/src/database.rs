@@ -1,12 +1,17 @@
 //! DynamoDB in this process and in memory: every start begins empty.
 
 use std::{
-    env, fs, process,
+    env,
+    fmt::Display,
+    fs, process,
     sync::atomic::{AtomicU32, Ordering},
 };
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use dynoxide::{Database, ImportOptions, storage::Storage};
+use local_lambda::StreamDatabase;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use shared::store::engine::Item;
 use tokio::net::TcpListener;
 
@@ -44,6 +49,17 @@ impl LocalDatabase {
         Ok(Self { endpoint, database })
     }
 
+    /// What reads streams without the HTTP API.
+    pub fn streams(&self) -> StreamDatabase {
+        let database = self.database.clone();
+        StreamDatabase::new(move |operation, request| match operation {
+            "DescribeStream" => answer(request, |request| database.describe_stream(request)),
+            "GetShardIterator" => answer(request, |request| database.get_shard_iterator(request)),
+            "GetRecords" => answer(request, |request| database.get_records(request)),
+            other => Err(format!("no operation {other}")),
+        })
+    }
+
     /// Imports rows straight into a table, in batches of 10,000.
     pub fn load(&self, table: &str, rows: impl IntoIterator<Item = Item>) -> Result<(), Error> {
         const BATCH: usize = 10_000;
@@ -54,6 +70,16 @@ impl LocalDatabase {
         }
         Ok(())
     }
+}
+
+/// The answer to a request in the API's JSON.
+fn answer<Q: DeserializeOwned, A: Serialize, E: Display>(
+    request: &Value,
+    ask: impl FnOnce(Q) -> Result<A, E>,
+) -> Result<Value, String> {
+    let request = serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
+    let answer = ask(request).map_err(|error| error.to_string())?;
+    serde_json::to_value(answer).map_err(|error| error.to_string())
 }
 
 /// A database without tables. What its library can't be asked for is in a file that it starts from.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use template::{Function, StreamEvent, Template, resolve};
 use tokio::{process::Command, sync::watch};
 
-use crate::{Error, paths::Paths};
+use crate::{Error, database::LocalDatabase, paths::Paths};
 
 /// How long an idle process is kept. Lambda keeps them longer, but doesn't take the memory from this machine.
 const IDLE: Duration = Duration::from_secs(60);
@@ -129,6 +129,12 @@ impl Emulator {
     pub async fn map_stream(&self, event: &StreamEvent, dynamodb: &str) -> Result<(), Error> {
         Ok(self.lambda.map_stream(mapping(event, dynamodb, &self.dead_letters)?).await?)
     }
+
+    /// The same with a database in this process.
+    pub async fn map_own_stream(&self, event: &StreamEvent, database: &LocalDatabase) -> Result<(), Error> {
+        let mapping = mapping(event, &database.endpoint, &self.dead_letters)?;
+        Ok(self.lambda.map_stream(StreamMapping { database: Some(database.streams()), ..mapping }).await?)
+    }
 }
 
 /// A mapping as the template describes it.
@@ -215,7 +221,7 @@ mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::*;
-    use crate::{cloud::Endpoints, database, patience::eventually};
+    use crate::{cloud::Endpoints, patience::eventually};
 
     const TEMPLATE: &str = r#"
 Resources:
@@ -244,8 +250,8 @@ Resources:
     async fn the_templates_stream_drives_its_function() -> Result<(), Error> {
         let (paths, template) = (Paths::of_checkout(), TEMPLATE.parse::<Template>()?);
         let logs = paths.local("streams");
-        let dynamodb = database::start().await?;
-        let endpoints = Endpoints { aws: String::new(), dynamodb: dynamodb.clone() };
+        let database = LocalDatabase::start().await?;
+        let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
         let names = endpoints.provision(&template, BTreeMap::new()).await?;
         let emulator = Emulator::start(&paths, &logs, "lambda", 0, &template).await?;
         let program = paths.binary("examples/consumer");
@@ -255,9 +261,9 @@ Resources:
         function.environment.insert("LOG".to_owned(), seen.display().to_string());
         emulator.lambda.add(function);
         for event in template.streams(&names)? {
-            emulator.map_stream(&event, &dynamodb).await?;
+            emulator.map_own_stream(&event, &database).await?;
         }
-        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&database.endpoint).await);
         for key in ["OTHER#1", "QUEUE#1"] {
             client.put_item().table_name("ThingTable").item("pk", AttributeValue::S(key.to_owned())).send().await?;
         }

@@ -28,7 +28,7 @@ use crate::{
     chains::{CHAINS, LocalChain, NodeSettings},
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
-    database,
+    database::LocalDatabase,
     demo::{self, Demo},
     desk::{Desk, DeskPage, LOCAL_OPERATOR},
     edge::Edge,
@@ -149,9 +149,9 @@ impl Stack {
         let api = format!("{}/api", api_gateway.url);
         steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
-        let dynamodb = database::start().await?;
-        // Not through the recorder: what reads streams has no function's role.
-        let streams = dynamodb.clone();
+        // Streams are read without the recorder: what reads them has no function's role.
+        let database = LocalDatabase::start().await?;
+        let dynamodb = database.endpoint.clone();
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
         let mail = format!("{aws}/_ministack/ses/messages");
@@ -223,7 +223,7 @@ impl Stack {
             functions.run(&function.binary, instances, &environment)?;
         }
         for event in &streams_of {
-            functions.map_stream(event, &streams).await?;
+            functions.map_own_stream(event, &database).await?;
         }
         steps.done("functions");
 

@@ -28,4 +28,4 @@ pub use limits::Limits;
 pub use pool::Processes;
 pub use schedule::{InvalidRate, Pace, Rate, Schedule};
 pub use service::Lambda;
-pub use stream::{InvalidPattern, Pattern, StartingPosition, StreamError, StreamMapping};
+pub use stream::{InvalidPattern, Pattern, StartingPosition, StreamDatabase, StreamError, StreamMapping};

@@ -17,7 +17,7 @@ use tokio::{
 pub(crate) use self::client::Shard;
 use self::consumer::Consumer;
 pub use self::{
-    client::StreamError,
+    client::{StreamDatabase, StreamError},
     filter::{InvalidPattern, Pattern},
 };
 use crate::invoker::Invoker;
@@ -39,6 +39,8 @@ pub struct StreamMapping {
     pub function: String,
     /// URL of the database's API.
     pub endpoint: String,
+    /// The database, if it is in this process.
+    pub database: Option<StreamDatabase>,
     /// The stream's ARN.
     pub stream_arn: String,
     /// Where reading starts.
@@ -80,6 +82,7 @@ impl StreamMapping {
         Self {
             function: function.to_owned(),
             endpoint: endpoint.to_owned(),
+            database: None,
             stream_arn: stream_arn.to_owned(),
             start,
             batch_size: 100,
