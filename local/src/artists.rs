@@ -10,7 +10,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use shared::model::ArtistId;
 
-use crate::{Error, mail, node::transact, stack_map::StackMap};
+use crate::{Error, http, mail, node::transact, stack_map::StackMap};
 
 /// Balance of each artist on every chain: 10 ETH.
 const ETHER: &str = "0x8ac7230489e80000";
@@ -110,7 +110,7 @@ pub(crate) async fn mint_usdc(map: &StackMap, chain: &str, account: &str) -> Res
 }
 
 pub(crate) async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
-    let request = reqwest::Client::new().post(url).json(body);
+    let request = http::client().post(url).json(body);
     let request = token.iter().fold(request, |request, token| request.bearer_auth(token));
     let answer = request.send().await?;
     let (status, text) = (answer.status(), answer.text().await?);

@@ -12,7 +12,7 @@ use template::{Resource, Template, resolve};
 use tokio::process::Command;
 
 use crate::{
-    Error,
+    Error, http,
     paths::Paths,
     process::{Port, Process, answers, free_port},
 };
@@ -206,9 +206,8 @@ impl Endpoints {
         const CORS: &str = "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>\
                             <AllowedMethod>PUT</AllowedMethod><AllowedHeader>*</AllowedHeader></CORSRule>\
                             </CORSConfiguration>";
-        let client = reqwest::Client::new();
         for (path, body) in [(name.to_owned(), ""), (format!("{name}?cors"), CORS)] {
-            let answer = client.put(format!("{}/{path}", self.aws)).header("authorization", SIGNED).body(body);
+            let answer = http::client().put(format!("{}/{path}", self.aws)).header("authorization", SIGNED).body(body);
             let answer = answer.send().await?;
             if !answer.status().is_success() {
                 return Err(format!("S3 made no bucket {name}: {}", answer.text().await?).into());
@@ -268,7 +267,7 @@ fn pick(resource: Resource<'_>, names: &[&str]) -> Result<Map<String, Value>, Er
 
 /// Sends a request in AWS's JSON protocol.
 async fn call(endpoint: &str, target: &str, body: &Map<String, Value>) -> Result<Value, Error> {
-    let request = reqwest::Client::new()
+    let request = http::client()
         .post(endpoint)
         .header("x-amz-target", target)
         .header("content-type", "application/x-amz-json-1.0")

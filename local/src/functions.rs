@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -16,7 +16,7 @@ use serde_json::Value;
 use template::{Function, StreamEvent, Template, resolve};
 use tokio::{process::Command, sync::watch};
 
-use crate::{Error, database::LocalDatabase, paths::Paths};
+use crate::{Error, database::LocalDatabase, http, paths::Paths};
 
 /// How long an idle process is kept. Lambda keeps them longer, but doesn't take the memory from this machine.
 const IDLE: Duration = Duration::from_secs(60);
@@ -26,6 +26,9 @@ const SCHEDULED_RUN: Duration = Duration::from_secs(75);
 
 /// Pauses before a batch of a stream is sent again: the first, and the longest. Lambda's may be a minute.
 const STREAM_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// Names a file of the certificates that clients trust in place of the system's.
+const CERTIFICATES: &str = "SSL_CERT_FILE";
 
 /// Pauses before invocations that were refused for want of concurrency are sent again, as SDKs do, in milliseconds.
 const THROTTLE_PAUSES: [u64; 8] = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400];
@@ -83,6 +86,10 @@ impl Emulator {
         }
         let mut function = local_lambda::Function::new(binary, program);
         function.environment.clone_from(environment);
+        // Whoever chooses the certificates of this process means those of what it starts, too.
+        if let Ok(file) = env::var(CERTIFICATES) {
+            function.environment.insert(CERTIFICATES.to_owned(), file);
+        }
         function.log = Some(self.logs.join(format!("{binary}.log")));
         function.timeout = Duration::from_secs(configured.timeout);
         function.memory_size = configured.memory_size;
@@ -174,17 +181,16 @@ impl Invocation {
 
     /// Queues an event, as a schedule does.
     pub async fn start(&self, event: &Value) -> Result<(), Error> {
-        let request = reqwest::Client::new().post(&self.url).header("x-amz-invocation-type", "Event").json(event);
+        let request = http::client().post(&self.url).header("x-amz-invocation-type", "Event").json(event);
         Ok(request.send().await?.error_for_status().map(drop)?)
     }
 
     /// Sends an event and returns the function's result. While the function is at its concurrency, this waits and tries
     /// again.
     pub async fn send(&self, event: &Value) -> Result<Value, Error> {
-        let client = reqwest::Client::new();
         let mut pauses = THROTTLE_PAUSES.into_iter();
         loop {
-            let answer = client.post(&self.url).json(event).send().await?;
+            let answer = http::client().post(&self.url).json(event).send().await?;
             let (status, is_error) = (answer.status(), answer.headers().contains_key("x-amz-function-error"));
             if status.as_u16() == 429
                 && let Some(pause) = pauses.next()

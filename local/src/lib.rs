@@ -18,6 +18,7 @@ pub mod files_host;
 pub mod functions;
 pub mod gallery;
 pub mod governor;
+mod http;
 mod ipfs_gateway;
 pub mod lock;
 pub mod mail;

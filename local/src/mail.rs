@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{Error, patience::eventually};
+use crate::{Error, http, patience::eventually};
 
 /// A mail.
 #[derive(Debug, Clone, Deserialize)]
@@ -31,7 +31,7 @@ struct SentMails {
 
 /// Every sent mail, newest last.
 pub async fn all(list_url: &str) -> Result<Vec<Mail>, Error> {
-    let sent: SentMails = reqwest::get(list_url).await?.json().await?;
+    let sent: SentMails = http::client().get(list_url).send().await?.json().await?;
     Ok(sent.messages.into_values().flatten().collect())
 }
 

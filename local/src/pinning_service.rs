@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 
-use crate::Error;
+use crate::{Error, http};
 
 /// The access token.
 pub const TOKEN: &str = "pinning-token-of-the-local-stack";
@@ -222,7 +222,8 @@ async fn fetch(gateway: &str, root: String) -> Result<(), Error> {
         if seen.len() > MAX_BLOCKS || !seen.insert(cid.clone()) {
             continue;
         }
-        let answer = reqwest::get(format!("{gateway}/ipfs/{cid}?format=raw")).await?.error_for_status()?;
+        let answer = http::client().get(format!("{gateway}/ipfs/{cid}?format=raw")).send().await?;
+        let answer = answer.error_for_status()?;
         let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         if kind != Some("application/vnd.ipld.raw") {
             return Err(format!("{cid} is of type {kind:?}").into());

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    Error,
+    Error, http,
     patience::{PATIENCE, eventually},
 };
 
@@ -138,7 +138,7 @@ pub fn requested_port(port: u16) -> Result<u16, Error> {
 
 /// Whether `url` answers with a success status.
 pub async fn answers(url: &str) -> bool {
-    reqwest::get(url).await.is_ok_and(|answer| answer.status().is_success())
+    http::client().get(url).send().await.is_ok_and(|answer| answer.status().is_success())
 }
 
 /// Opens a program's log, to be appended to.

@@ -34,7 +34,7 @@ use crate::{
     edge::Edge,
     files_host::{self, FilesHost},
     functions::{Emulator, environment},
-    governor, ipfs_gateway,
+    governor, http, ipfs_gateway,
     operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
     patience::eventually,
@@ -398,7 +398,7 @@ async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
         comments.collection_address, comments.token_id
     );
     eventually("the demo content is indexed, see .local/*/logs/index-chain.log", async || {
-        let page: Value = reqwest::get(&url).await?.json().await?;
+        let page: Value = http::client().get(&url).send().await?.json().await?;
         Ok(page["comments"].as_array().is_some_and(|comments| !comments.is_empty()).then_some(()))
     })
     .await

@@ -43,7 +43,7 @@ impl Stack {
 
     /// The same stack as another map tells of it.
     pub fn with(&self, map: StackMap) -> Self {
-        Self { map, http: reqwest::Client::new(), file: self.file.clone() }
+        Self { map, http: self.http.clone(), file: self.file.clone() }
     }
 
     /// The ids of the functions' processes now.
@@ -135,7 +135,7 @@ impl Stack {
 
     /// A client of a chain's node.
     pub fn node_of(&self, chain: &str) -> RootProvider {
-        ProviderBuilder::default().connect_http(self.map.rpc[chain].parse().expect("a URL"))
+        ProviderBuilder::default().connect_reqwest(self.http.clone(), self.map.rpc[chain].parse().expect("a URL"))
     }
 
     /// The host, whose root shows the pages.

@@ -214,7 +214,7 @@ async fn converse(
 async fn comment_id(api: &str, work: &Published, text: &str) -> Result<String, Error> {
     let url = format!("{api}/comments?collectionAddress={}&tokenId={}", work.collection, work.token);
     eventually(format!("the comment \"{text}\" is indexed"), async || {
-        let page: Value = reqwest::get(&url).await?.json().await?;
+        let page: Value = crate::http::client().get(&url).send().await?.json().await?;
         let mut comments = page["comments"].as_array().into_iter().flatten();
         let found = comments.find(|comment| comment["comment"] == text);
         Ok(found.and_then(|found| found["commentId"].as_str()).map(str::to_owned))
