@@ -16,6 +16,7 @@ use aws_sdk_kms::types::{KeySpec, KeyUsageType};
 use local::{cloud::Endpoints, mail, paths::Paths, patience, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
+use tokio::sync::OnceCell;
 
 use crate::{Answer, eventually};
 
@@ -30,6 +31,14 @@ pub struct Stack {
     pub http: reqwest::Client,
     /// Where `map` comes from.
     pub file: PathBuf,
+    pub clients: Clients,
+}
+
+/// Clients of the stack's AWS services, made when they are first asked for.
+#[derive(Default)]
+pub struct Clients {
+    dynamodb: OnceCell<aws_sdk_dynamodb::Client>,
+    kms: OnceCell<aws_sdk_kms::Client>,
 }
 
 impl Stack {
@@ -38,12 +47,12 @@ impl Stack {
         let file = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
         let file =
             file.canonicalize().expect("no stack is running: use `make test`, or `make run` in another terminal");
-        Self { map: read_map(&file), http: reqwest::Client::new(), file }
+        Self { map: read_map(&file), http: reqwest::Client::new(), file, clients: Clients::default() }
     }
 
     /// The same stack as another map tells of it.
     pub fn with(&self, map: StackMap) -> Self {
-        Self { map, http: self.http.clone(), file: self.file.clone() }
+        Self { map, http: self.http.clone(), file: self.file.clone(), clients: Clients::default() }
     }
 
     /// The ids of the functions' processes now.
@@ -95,11 +104,13 @@ impl Stack {
     }
 
     pub async fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
-        aws_sdk_dynamodb::Client::new(&self.endpoints().sdk_config(&self.map.dynamodb).await)
+        let make = || async { aws_sdk_dynamodb::Client::new(&self.endpoints().sdk_config(&self.map.dynamodb).await) };
+        self.clients.dynamodb.get_or_init(make).await.clone()
     }
 
     pub async fn kms(&self) -> aws_sdk_kms::Client {
-        aws_sdk_kms::Client::new(&self.endpoints().sdk_config(&self.map.aws).await)
+        let make = || async { aws_sdk_kms::Client::new(&self.endpoints().sdk_config(&self.map.aws).await) };
+        self.clients.kms.get_or_init(make).await.clone()
     }
 
     /// Id of a new key that authenticates.
