@@ -7,7 +7,9 @@ SHELL := /bin/bash
 
 CARGO ?= cargo
 PYTHON ?= python3
-LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
+# Where cargo builds, for the shell: its name may have a space.
+BUILT := "$$(local/target-dir)"
+LOCAL := $(BUILT)/debug/local
 INSTALL_LOG := .local/install.log
 
 .PHONY: help run test try clients lint-openapi check ci fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
@@ -72,12 +74,12 @@ soak: tools tests/page/node_modules/.installed browser binaries ## Runs the rela
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
 	@$(CARGO) build --workspace --bin load-bench --quiet
-	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
+	@$(SHORT) $(LOCAL) load $(BUILT)/debug/load-bench short
 	@LOOKS=all $(LOCAL) test node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs)
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench
-MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
+MEASURE := $(BUILT)/measure
 bench: tools binaries benches/peers/ponder/node_modules/.installed ## Measures speed
 	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
@@ -169,7 +171,7 @@ sbom: .tools/bin/cargo-cyclonedx ## Lists what every function is made of
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
 
 .tools/bin/cargo-cyclonedx:
-	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.9
+	@$(CARGO) install --quiet --locked --root .tools --target-dir $(BUILT)/tools cargo-cyclonedx@0.5.9
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 

@@ -1,6 +1,7 @@
 """An account before a stage's deployment: what would make it fail, and what a new account still has to be allowed."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,12 @@ UNRESERVED = 100
 FEWEST_EXECUTIONS = 1000
 # Only a first deployment ends like this, and no deployment can follow.
 DEAD = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+
+
+def built(program):
+    """A program of the last build."""
+    folder = subprocess.run([ROOT / "local/target-dir"], check=True, capture_output=True, text=True).stdout.rstrip("\n")
+    return Path(folder, "debug", program)
 
 
 class Account:
