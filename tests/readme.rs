@@ -40,7 +40,7 @@ async fn first_moment_is_published_collected_and_read() {
     let comments = run(&root, &fill(read)).await;
     assert_eq!(comments["comments"][0]["comment"], said["comment"]);
     let moments = Paths::of_checkout().binary("moments");
-    let picture = picture.replace("cargo run -qp moments-cli --", moments.to_str().expect("a path"));
+    let picture = picture.replace("cargo run -qp moments-cli --", &format!("'{}'", moments.display()));
     let printed = printed(&root, &picture).await;
     let page = printed.split_whitespace().find(|word| word.starts_with("http")).expect("a page's address");
     // Its name is there once the index has read its document.

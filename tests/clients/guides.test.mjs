@@ -54,7 +54,8 @@ for (const document of [...guides, ...readmes]) {
       const email = unusedEmail();
       const real = text
         .replaceAll("http://127.0.0.1:3000/api", stack.api)
-        .replaceAll(".local/stack.json", stackFile)
+        // Unquoted in the shell, where the checkout's name may have a space.
+        .replaceAll(".local/stack.json", language === "sh" ? `'${stackFile}'` : stackFile)
         .replaceAll("you@example.com", email);
       const asksForCode = real.includes(email) && /read -r CODE|question\(|input\(/.test(real);
       await run(...RUNNERS[language](real, name), { env, email: asksForCode ? email : undefined });

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { upload } from "./publisher.mjs";
 import { artistOf, askNode, codeFor, codesFor, found, isIn, launch, looks, looksRight, mailsTo, newsMail, open, pictures, setNumber, settled, show, signIn, stack, tokenOf, unusedEmail, wrongCode } from "./support.mjs";
 
@@ -121,7 +122,7 @@ test("a file that nothing shows is deleted, at each width and in both looks", as
   for (const { colorScheme, width } of looks) {
     const page = await open(browser, { colorScheme, viewport: { width, height: 900 } });
     await signIn(page);
-    await upload({ token: tokenOf(page).replace("Bearer ", "") }, new URL("../../local/demo/works/twill.png", import.meta.url).pathname);
+    await upload({ token: tokenOf(page).replace("Bearer ", "") }, fileURLToPath(new URL("../../local/demo/works/twill.png", import.meta.url)));
     await show(page, "Account");
     await page.locator("#file-list li", { hasText: "in nothing" }).waitFor();
     await settled(page);

@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
 import { askNode, codeFor, found, giveWallet, hasToken, launch, looks, looksRight, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
-const works = new URL("../../local/demo/works/", import.meta.url).pathname;
+const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 const host = new URL(stack.api).origin;
 const telephone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 

@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
 import { askNode, found, giveWallet, hasToken, launch, looks, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
 
-const works = new URL("../../local/demo/works/", import.meta.url).pathname;
+const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 const host = new URL(stack.api).origin;
 const start = Math.floor(Date.now() / 1000) + 26 * 3600;
 

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { send } from "./publisher.mjs";
 import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
@@ -108,7 +109,7 @@ test("profile is stored as typed, and errors are shown at their fields", async (
   await page.getByLabel("Links").fill("https://example.com/ada\n\n https://example.org/");
   await button(page, "Save profile").click();
   await has(page, "Saved.");
-  await page.getByLabel("Picture", { exact: true }).setInputFiles(new URL("../../local/demo/works/ada-marin.png", import.meta.url).pathname);
+  await page.getByLabel("Picture", { exact: true }).setInputFiles(fileURLToPath(new URL("../../local/demo/works/ada-marin.png", import.meta.url)));
   await page.waitForFunction(() => document.getElementById("avatar").naturalWidth > 0);
   const faced = await (await api(`artists/${account}`, { cache: "no-store" })).json();
   assert.deepEqual(faced.links, ["https://example.com/ada", "https://example.org/"]);

@@ -6,13 +6,14 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { HtmlValidate } from "html-validate";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
 import { askNode, codeFor, found, hasToken, launch, looks, looksRight, mined, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
 const host = new URL(stack.api).origin;
-const works = new URL("../../local/demo/works/", import.meta.url).pathname;
+const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 
 /** Markup, script, addresses that run one, styles, and turns of direction, as strangers write them. */
 const HOSTILE = [

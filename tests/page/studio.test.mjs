@@ -6,10 +6,11 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
 import { address, askNode, found, giveWallet, isIn, launch, looks, looksRight, open, pictures, settled, show, stack } from "./support.mjs";
 
-const works = new URL("../../local/demo/works/", import.meta.url).pathname;
+const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 /** An unlocked account that no other test connects: a mailbox gets three codes in ten minutes. */
 const WALLET = "0x90f79bf6eb2c4f870365e785982e1f101e93b906";
 const FRIEND = `0x${"f1".repeat(20)}`;

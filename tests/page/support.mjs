@@ -5,12 +5,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { PATIENCE, found } from "./patience.mjs";
 
 export { found };
 
-const root = new URL("../../", import.meta.url).pathname;
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The running stack's addresses. */
 export const stack = JSON.parse(readFileSync(process.env.MOMENTS_STACK ?? join(root, ".local/stack.json"), "utf8"));
