@@ -58,11 +58,11 @@ impl Paths {
 
     /// The anvil program for this operating system and processor, from its npm package.
     pub fn anvil(&self) -> PathBuf {
-        let system = match std::env::consts::OS {
+        let system = match env::consts::OS {
             "macos" => "darwin",
             other => other,
         };
-        let processor = match std::env::consts::ARCH {
+        let processor = match env::consts::ARCH {
             "x86_64" => "amd64",
             "aarch64" => "arm64",
             other => other,
@@ -72,18 +72,44 @@ impl Paths {
 
     /// A binary of the workspace, in its debug build unless `FUNCTIONS_PROFILE` names another.
     pub fn binary(&self, name: &str) -> PathBuf {
-        self.target(&std::env::var("FUNCTIONS_PROFILE").unwrap_or_else(|_| "debug".to_owned())).join(name)
+        self.target(&env::var("FUNCTIONS_PROFILE").unwrap_or_else(|_| "debug".to_owned())).join(name)
     }
 
     /// Cargo's output folder for a profile.
     pub fn target(&self, profile: &str) -> PathBuf {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        target.join(profile)
+        self.built().join(profile)
     }
+
+    /// Cargo's output folder for all profiles. The running program is in it, whatever chose it; a relative choice says
+    /// little, since tests run in other folders than cargo.
+    pub fn built(&self) -> PathBuf {
+        let program = env::current_exe().ok();
+        program.as_deref().and_then(folder_of).map_or_else(|| self.root.join("target"), Path::to_owned)
+    }
+}
+
+/// Cargo's output folder that a program is in. Tests and examples are one level further down.
+fn folder_of(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?;
+    let is_further_down = folder.ends_with("deps") || folder.ends_with("examples");
+    let profile = if is_further_down { folder.parent()? } else { folder };
+    profile.parent()
 }
 
 /// The running test as the name of a folder, or else the program's. A test is in a process or in a thread of its own.
 pub fn running_test() -> String {
     let name = env::var("NEXTEST_TEST_NAME").ok().or_else(|| thread::current().name().map(str::to_owned));
     name.unwrap_or_default().replace("::", ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binaries_are_looked_for_where_the_program_was_built() {
+        for program in ["/a b/debug/local", "/a b/debug/deps/end_to_end-1", "/a b/measure/examples/probe"] {
+            assert_eq!(folder_of(Path::new(program)), Some(Path::new("/a b")), "{program}");
+        }
+    }
 }

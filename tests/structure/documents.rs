@@ -11,6 +11,8 @@ use std::{
 use local::paths::Paths;
 use serde_json::Value;
 
+use crate::checkout::tracked;
+
 /// Folders whose paths are checked where documents name them.
 const FOLDERS: [&str; 10] =
     ["benches/", "clients/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
@@ -161,16 +163,6 @@ fn documents() -> Vec<(PathBuf, String)> {
     let documents: Vec<_> = paths.map(|path| (path.clone(), read(&path))).collect();
     assert!(documents.len() > 20, "the documents aren't found");
     documents
-}
-
-/// The files of the repository, those that aren't committed yet included.
-fn tracked() -> Vec<PathBuf> {
-    let root = Paths::of_checkout().root().to_owned();
-    let mut command = Command::new("git");
-    command.args(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]).current_dir(&root);
-    let output = command.output().expect("git runs");
-    let names = String::from_utf8(output.stdout).expect("names in UTF-8");
-    names.lines().map(|name| root.join(name)).filter(|path| path.is_file()).collect()
 }
 
 /// The words of a text, identifiers of Rust among them.

@@ -1,5 +1,6 @@
 //! What holds of the sources, the template and the documents themselves; nothing here needs a stack.
 
+mod any_checkout;
 mod asvs;
 mod checkout;
 mod configuration;
