@@ -134,9 +134,9 @@ prove-account: sam-tools $(if $(HOW),,build) ## Makes a stage in a real account,
 	@$(if $(HOW),,$(CARGO) build --quiet --workspace --bin local)
 	@$(SAM) .tools/sam/bin/python local/sam/prove-account $(HOW)
 
-# The whole service in containers on port 3000, against a separate local stack.
-sam-local: tools sam-tools binaries ## Starts the service in containers
-	@local/sam/run --serve 3000
+# The whole service in containers on PORT (default 3000), against a separate local stack.
+sam-local: tools sam-tools binaries ## Starts the service in containers (PORT)
+	@local/sam/run --serve $${PORT:-3000}
 
 # Tests every function in containers. Skipped if no container engine runs.
 sam-test: tools sam-tools binaries ## Tests every function in containers
@@ -185,11 +185,12 @@ check-tools:
 	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
 	|| { echo "error: Python's venv is missing: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
 
-# The page's tests drive Chromium: the program that CHROMIUM names, or an installed one. As root on Debian it is installed.
+# The page's tests drive Chromium: the program that CHROMIUM names, or an installed one. As root on Debian it is installed, once
+# for all checkouts.
 browser:
 	@find_browser() { test -n "$${CHROMIUM:-}" || command -v chromium chromium-browser google-chrome >/dev/null; }; \
 	find_browser || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && mkdir -p .local && \
-	{ apt-get update && apt-get install -y --no-install-recommends chromium; } >$(INSTALL_LOG) 2>&1; } || true; \
+	flock /var/lib/apt sh -c 'apt-get update && apt-get install -y --no-install-recommends chromium' >$(INSTALL_LOG) 2>&1; } || true; \
 	find_browser || { echo "error: Chromium is missing: install it (Debian: apt-get install chromium), or set CHROMIUM" >&2; exit 1; }
 
 # Not `npm ci`, which needs anvil for every platform in the lock file; npm records only the reachable ones.
