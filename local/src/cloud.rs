@@ -59,9 +59,11 @@ pub async fn start(paths: &Paths, logs: &Path) -> Result<(String, Process), Erro
 
 fn start_at(port: &Port, paths: &Paths, logs: &Path) -> Result<(String, Process), Error> {
     let mut command = Command::new(paths.python_program("ministack"));
-    // By default it would listen on every network interface.
+    // By default it would listen on every network interface, and on one port of all stacks for devices.
     command.envs([("GATEWAY_PORT", port.to_string().as_str()), ("BIND_HOST", "127.0.0.1"), ("LOG_LEVEL", "WARNING")]);
-    command.envs([("PERSIST_STATE", "0"), ("LAMBDA_EXECUTOR", "local")]);
+    command.envs([("PERSIST_STATE", "0"), ("LAMBDA_EXECUTOR", "local"), ("IOT_MTLS_ENABLED", "0")]);
+    // A file that names its process would be left among everybody's when it is killed.
+    command.env("TMPDIR", logs);
     // Signatures in addresses are checked: those that uploads go to are of this function.
     command.envs([("AWS_ACCESS_KEY_ID", "create-upload"), ("AWS_SECRET_ACCESS_KEY", "local")]);
     Ok((format!("http://127.0.0.1:{port}"), Process::start("ministack", logs, &mut command)?))
