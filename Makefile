@@ -17,7 +17,7 @@ INSTALL_LOG := .local/install.log
 .DEFAULT_GOAL := help
 
 help: ## Lists the commands
-	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name does; do \
+	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name does; do \
 	printf '  make %-16s %s\n' "$$name" "$$does"; done
 
 run: tools binaries ## Starts the service on this machine, and takes up edited code
