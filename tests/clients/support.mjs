@@ -32,19 +32,16 @@ export async function askNode(method, params) {
   return answer.result;
 }
 
-/** Longest wait for the outcome of a write. */
-const CEILING = 180_000;
-
 /** Sends a request until its outcome is known: while a write isn't mined (202), or an equal one is being answered. */
 export async function write(url, { headers, ...options }) {
   const request = { ...options, headers: { "idempotency-key": crypto.randomUUID(), ...headers } };
-  for (const end = Date.now() + CEILING; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+  const ask = async () => {
     const answer = await fetch(url, request);
     const isBusy = answer.status === 409 && (await answer.clone().text()).includes("A request with this Idempotency-Key is being answered");
     if (answer.status !== 202 && !isBusy) return answer;
-    if (Date.now() > end) throw new Error(`${url} still answers ${answer.status}: ${await answer.text()}`);
     await answer.body?.cancel();
-  }
+  };
+  return found(ask, `outcome of ${options.method} ${url}`);
 }
 
 /** Runs a program and returns what it prints. Its input is the code that `email` gets. */
