@@ -4,14 +4,17 @@
 mod dice;
 mod other_protocols;
 
+use std::time::Duration;
+
 use alloy::{
     network::TransactionBuilder,
     primitives::{Address, B256, Bytes, U256, aliases::U96},
-    providers::{Provider, RootProvider, ext::AnvilApi},
+    providers::{Provider, RootProvider},
     rpc::types::{TransactionReceipt, TransactionRequest},
     sol,
     sol_types::{SolCall, SolEvent, SolValue},
 };
+use local::patience::PATIENCE;
 use shared::{
     chain::{
         Chain,
@@ -22,6 +25,7 @@ use shared::{
     },
     model::OPEN_EDITION,
 };
+use tokio::time::timeout;
 
 pub use self::dice::Dice;
 use crate::{Error, TestChain};
@@ -418,7 +422,7 @@ impl History {
         vec![permission(token, strategy, 4), call.abi_encode().into()]
     }
 
-    /// Sends a transaction; `None` if it reverted.
+    /// Sends a transaction; `None` if it reverted, or would have.
     pub async fn send(
         &mut self,
         from: Address,
@@ -428,10 +432,29 @@ impl History {
     ) -> Result<Option<TransactionReceipt>, Error> {
         let request = TransactionRequest::default().with_from(from).with_to(to).with_value(value);
         let request = request.with_input(call.abi_encode());
-        // Without a gas limit the node refuses transactions that would revert.
-        let Ok(receipt) = self.node.eth_send_transaction_sync(request).await else { return Ok(None) };
+        let hash = match self.node.raw_request::<_, B256>("eth_sendTransaction".into(), (request,)).await {
+            Ok(hash) => hash,
+            // Without a gas limit the node refuses transactions that would revert.
+            Err(error) if error.is_error_resp() => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let receipt = self.mined(hash).await?;
         self.done += usize::from(receipt.status());
         Ok(receipt.status().then_some(receipt))
+    }
+
+    /// The receipt of a transaction that the node took, however late it is mined.
+    async fn mined(&self, hash: B256) -> Result<TransactionReceipt, Error> {
+        let mined = async {
+            loop {
+                if let Some(receipt) = self.node.get_transaction_receipt(hash).await? {
+                    return Ok::<_, Error>(receipt);
+                }
+                // The node mines at once: a history is thousands of these waits.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(PATIENCE, mined).await.map_err(|_| format!("{hash} isn't mined"))?
     }
 
     fn person(&mut self) -> Address {
