@@ -16,6 +16,23 @@ use uuid::Uuid;
 /// How a picture of one pixel begins.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 
+/// Longest wait for what must come: as long as that of all other tests, far above what a slow machine takes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Waits until `look` finds something.
+async fn eventually<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let found = tokio::time::timeout(PATIENCE, found).await;
+    found.unwrap_or_else(|_| panic!("not within {} s: {what}", PATIENCE.as_secs()))
+}
+
 /// The running stack: that of `make test`, or else that of `make run`.
 pub struct Stack {
     map: Value,
@@ -38,30 +55,25 @@ impl Stack {
     /// The code in the mail with the code of this number to an address, from 0, once it is there.
     pub async fn code(&self, email: &str, at: usize) -> String {
         let list = self.map["mail"].as_str().expect("an address");
-        for _ in 0..100 {
+        eventually(&format!("a mail with a code for {email}"), async || {
             let sent: Value = self.http.get(list).send().await.expect("mails").json().await.expect("mails");
             let mails = sent["messages"].as_object().expect("mails").values().filter_map(Value::as_array).flatten();
             let texts = mails.filter(|mail| mail["To"][0] == email).filter_map(|mail| mail["BodyText"].as_str());
-            if let Some((_, rest)) = texts.filter_map(|text| text.split_once("code is ")).nth(at) {
-                let code = rest.split(|letter: char| !letter.is_ascii_digit()).find(|word| word.len() == 6);
-                return code.expect("a code").to_owned();
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("no mail came for {email}");
+            let (_, rest) = texts.filter_map(|text| text.split_once("code is ")).nth(at)?;
+            let code = rest.split(|letter: char| !letter.is_ascii_digit()).find(|word| word.len() == 6);
+            Some(code.expect("a code").to_owned())
+        })
+        .await
     }
 
     /// Reads a path until what it answers is as it should be.
     pub async fn wait_until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..150 {
+        eventually(&format!("{path} as awaited"), async || {
             let answer = self.http.get(format!("{}{path}", self.api())).send().await.expect("an answer");
             let body: Value = answer.json().await.expect("JSON");
-            if is_so(&body) {
-                return body;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{path} doesn't become what it should");
+            is_so(&body).then_some(body)
+        })
+        .await
     }
 
     /// Whose a key is; the status if it is refused.
