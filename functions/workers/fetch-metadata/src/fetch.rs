@@ -36,7 +36,13 @@ pub struct Fetcher(Downloader);
 impl Fetcher {
     /// A fetcher that uses these gateways.
     pub fn new(gateways: Gateways) -> Result<Self, reqwest::Error> {
-        Downloader::new(gateways, "moments-metadata/1.0", "application/json", LIMIT).map(Self)
+        Self::within(gateways, LIMIT.time)
+    }
+
+    /// The same, with so much time for a document.
+    pub fn within(gateways: Gateways, time: Duration) -> Result<Self, reqwest::Error> {
+        let limit = DownloadLimit { time, ..LIMIT };
+        Downloader::new(gateways, "moments-metadata/1.0", "application/json", limit).map(Self)
     }
 
     /// Fetches the document at a URI, after `failures` failed attempts.
