@@ -12,9 +12,6 @@ use crate::{
     svg,
 };
 
-/// Longest time of its processor, in seconds.
-const SECONDS: u64 = 10;
-
 /// Most memory, its own program included.
 const MEMORY: u64 = 1 << 30;
 
@@ -24,17 +21,17 @@ const MAX_PIXELS: u64 = 110_000_000;
 /// Most memory of a decoded picture.
 const MAX_DECODED: u64 = 640 << 20;
 
-/// Decodes the input to the output; false with a line of reasons if it can't be.
-pub fn run() -> bool {
-    let done = confine().and_then(|()| previews());
+/// Decodes the input to the output, within so many seconds of its processor; false with a line of reasons if it can't be.
+pub fn run(seconds: u64) -> bool {
+    let done = confine(seconds).and_then(|()| previews());
     done.inspect_err(|refusal| eprintln!("{}", shared::telemetry::chain(refusal))).is_ok()
 }
 
 /// Whoever takes over a decoder finds no credentials in the environment, and can open no file and no connection.
-fn confine() -> Result<(), Refusal> {
+fn confine(seconds: u64) -> Result<(), Refusal> {
     for (resource, most) in [
         (Resource::AS, MEMORY),
-        (Resource::CPU, SECONDS),
+        (Resource::CPU, seconds),
         (Resource::CORE, 0),
         (Resource::FSIZE, 0),
         (Resource::NOFILE, 0),

@@ -1,5 +1,6 @@
 //! Makes previews of the pictures that documents name. Woken by the stream of the table with their queue; a schedule wakes
-//! it, too, for later tries and should a stream be late. With the argument `decode` it is the decoder that it starts.
+//! it, too, for later tries and should a stream be late. With the arguments `decode` and the seconds that this may take it is
+//! the decoder that it starts.
 
 use std::{
     env,
@@ -32,8 +33,10 @@ struct Answer {
 }
 
 fn main() -> ExitCode {
-    if env::args().nth(1).as_deref() == Some("decode") {
-        return if make_previews::decode() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() == Some("decode") {
+        let seconds = arguments.next().and_then(|seconds| seconds.parse().ok());
+        return if seconds.is_some_and(make_previews::decode) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     match work() {
         Ok(()) => ExitCode::SUCCESS,
