@@ -1,7 +1,7 @@
 use std::{
     sync::{
         Arc, Mutex, OnceLock,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -11,7 +11,6 @@ use axum::{
     body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode},
-    response::IntoResponse,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -32,6 +31,12 @@ pub struct DatabaseProxy {
     pub left: Arc<AtomicI64>,
     /// Writes before the one that alone fails.
     pub before_failure: Arc<AtomicI64>,
+    /// Writes that are answered before that one fails.
+    pub answered_before_failure: Arc<AtomicU64>,
+    answered: Arc<AtomicU64>,
+    /// Whether no call is answered any more, nor done if it comes later: for somebody who is killed then.
+    pub holds: Arc<AtomicBool>,
+    busy: Arc<AtomicU64>,
     refused: Arc<Mutex<Option<String>>>,
     missed: Arc<Mutex<Option<String>>>,
     /// Writes that failed for what they contained.
@@ -54,6 +59,10 @@ impl DatabaseProxy {
             client: reqwest::Client::new(),
             left: Arc::new(AtomicI64::new(i64::MAX)),
             before_failure: Arc::new(AtomicI64::new(i64::MAX)),
+            answered_before_failure: Arc::default(),
+            answered: Arc::default(),
+            holds: Arc::default(),
+            busy: Arc::default(),
             refused: Arc::default(),
             missed: Arc::default(),
             refusals: Arc::default(),
@@ -99,6 +108,11 @@ impl DatabaseProxy {
         self.observer.get_or_init(|| Box::new(observer));
     }
 
+    /// Whether it does any call at the moment.
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::SeqCst) > 0
+    }
+
     async fn ask(&self, headers: &HeaderMap, body: Bytes) -> Option<(StatusCode, Bytes)> {
         let url = self.upstream.lock().expect("nobody panicked").clone();
         let mut request = self.client.post(url).body(body);
@@ -124,13 +138,43 @@ async fn pause(milliseconds: u64) {
     }
 }
 
-async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
+/// A call that is being done.
+struct Busy(Arc<AtomicU64>);
+
+impl Busy {
+    fn begin(calls: &Arc<AtomicU64>) -> Self {
+        calls.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(calls))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: Bytes) -> (StatusCode, Bytes) {
+    let busy = Busy::begin(&proxy.busy);
+    if !proxy.holds.load(Ordering::SeqCst) {
+        let answer = answer(&proxy, &headers, body).await;
+        if !proxy.holds.load(Ordering::SeqCst) {
+            return answer;
+        }
+    }
+    drop(busy);
+    std::future::pending().await
+}
+
+async fn answer(proxy: &DatabaseProxy, headers: &HeaderMap, body: Bytes) -> (StatusCode, Bytes) {
     let target = headers.get("x-amz-target").and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
     if target.contains("Write") && proxy.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
         return error("AccessDeniedException");
     }
     if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
-        pause(proxy.delay.load(Ordering::Relaxed)).await;
+        while proxy.answered.load(Ordering::Relaxed) < proxy.answered_before_failure.load(Ordering::Relaxed) {
+            pause(1).await;
+        }
         return error("AccessDeniedException");
     }
     if target.contains("Write") && proxy.refuses(&body) {
@@ -146,8 +190,9 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
     let before = dice.roll(delay + 1);
     pause(before).await;
     if throttled == 0 || dice.roll(throttled) != 0 || target.contains("Query") {
-        let (status, answer) = proxy.ask(&headers, body.clone()).await.unwrap_or(nothing);
+        let (status, answer) = proxy.ask(headers, body.clone()).await.unwrap_or(nothing);
         pause(delay - before).await;
+        proxy.answered.fetch_add(u64::from(target.contains("Write")), Ordering::Relaxed);
         if let Some(observer) = proxy.observer.get() {
             observer(&target, &body, &answer);
         }
@@ -166,7 +211,7 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
             unprocessed[table] = json!(rest);
         }
     }
-    match proxy.ask(&headers, request.to_string().into()).await {
+    match proxy.ask(headers, request.to_string().into()).await {
         Some((StatusCode::OK, _)) => (StatusCode::OK, json!({"UnprocessedItems": unprocessed}).to_string().into()),
         other => other.unwrap_or(nothing),
     }

@@ -2,7 +2,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use local::{
@@ -137,19 +136,15 @@ impl Sandbox {
         self.emulator.dead_letters()
     }
 
-    /// Kills the function's process with SIGKILL once it runs for so long; an invocation under way fails.
-    pub async fn kill_after(&self, time: Duration, event: &Value) {
-        self.kill_when(tokio::time::sleep(time), event).await;
-    }
-
     /// Kills the function's process with SIGKILL once `moment` has come while it runs; an invocation under way fails.
     pub async fn kill_when(&self, moment: impl Future<Output = ()>, event: &Value) {
         let mut processes = self.emulator.processes();
         let invocation = Invocation::of(self.emulator.url(), &self.binary);
         let killing = async {
             let running = processes.wait_for(|all| all.get(&self.binary).is_some_and(|ids| !ids.is_empty())).await;
-            let ids = running.expect("an emulator")[&self.binary].clone();
+            drop(running.expect("an emulator"));
             moment.await;
+            let ids = processes.borrow().get(&self.binary).cloned().unwrap_or_default();
             let ids = ids.iter().map(u32::to_string);
             Command::new("kill").arg("-9").args(ids).status().await.expect("kill runs");
         };

@@ -87,6 +87,9 @@ impl Receiver {
     }
 }
 
+/// The path of a request that isn't counted.
+const LAST: &str = "/last";
+
 /// By path, places in the log and hashes of ids.
 type Came = HashMap<String, Vec<(u64, u64)>>;
 
@@ -97,11 +100,9 @@ pub struct Tally {
     pub url: String,
     /// Of this many messages to `/unsteady…`, it refuses one at random; 0 for none.
     pub refuses: Arc<AtomicU64>,
-    /// Milliseconds before each answer.
-    pub latency: Arc<AtomicU64>,
     /// Whether messages wait for their answers.
     pub holds: Arc<AtomicBool>,
-    /// Is told of messages and answers.
+    /// Is told of messages and answers, and says when there are no more.
     pub steps: Steps,
     refused: Arc<AtomicU64>,
     dice: Arc<Mutex<Dice>>,
@@ -114,7 +115,6 @@ impl Tally {
         let tally = Self {
             url: format!("http://{}", listener.local_addr().expect("an address")),
             refuses: Arc::default(),
-            latency: Arc::default(),
             holds: Arc::default(),
             steps: Steps::default(),
             refused: Arc::default(),
@@ -126,6 +126,11 @@ impl Tally {
         let state = (tally.clone(), receiver);
         tokio::spawn(axum::serve(listener, Router::new().fallback(count).with_state(state)).into_future());
         tally
+    }
+
+    /// Waits until all has come that a killed sender had sent: what arrived first is read first.
+    pub async fn read_all(&self) {
+        reqwest::Client::new().post(format!("{}{LAST}", self.url)).send().await.expect("an answer");
     }
 
     /// What came to a path, as sequences and hashes of ids.
@@ -161,6 +166,9 @@ async fn count(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    if uri.path() == LAST {
+        return StatusCode::OK.into_response();
+    }
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     let sequence = event["sequence"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
     let mut hasher = DefaultHasher::new();
@@ -168,10 +176,7 @@ async fn count(
     let path = uri.path().to_owned();
     tally.steps.note_message(&path);
     tally.came.lock().expect("nobody panicked").entry(path.clone()).or_default().push((sequence, hasher.finish()));
-    let latency = tally.latency.load(Ordering::Relaxed);
-    if latency > 0 {
-        tokio::time::sleep(Duration::from_millis(latency)).await;
-    }
+    tally.steps.stop_here().await;
     while tally.holds.load(Ordering::Relaxed) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -180,6 +185,7 @@ async fn count(
         false => answer(&receiver, &path).await,
     };
     tally.steps.note_answer(&path, answer.status().is_success());
+    tally.steps.stop_here().await;
     answer
 }
 

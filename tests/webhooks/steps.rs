@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::Value;
@@ -30,18 +33,31 @@ impl Phase {
         [Self::FanOutProgress, Self::BeforePost, Self::AtReceiver, Self::Taken, Self::PutOff, Self::Finish];
 }
 
+/// How many times a phase began, or a call of the database was answered.
+type Times = (Option<Phase>, u64);
+
 #[derive(Default)]
 struct Seen {
     webhooks: HashMap<String, String>,
     phases: HashMap<String, Phase>,
     is_fanning_out: bool,
-    entered: BTreeMap<Phase, u64>,
+    times: BTreeMap<Option<Phase>, u64>,
+    stops_at: Option<Times>,
+    is_stopped: Arc<AtomicBool>,
 }
 
 impl Seen {
     fn enter(&mut self, webhook: &str, phase: Phase) {
         self.phases.insert(webhook.to_owned(), phase);
-        *self.entered.entry(phase).or_default() += 1;
+        self.count(Some(phase));
+    }
+
+    fn count(&mut self, what: Option<Phase>) {
+        let times = self.times.entry(what).or_default();
+        *times += 1;
+        if self.stops_at == Some((what, *times)) {
+            self.is_stopped.store(true, Ordering::SeqCst);
+        }
     }
 }
 
@@ -59,17 +75,29 @@ impl Steps {
         self.seen().webhooks.insert(path.to_owned(), webhook.to_string());
     }
 
-    /// Another worker begins.
-    pub fn forget(&self) {
-        let mut seen = self.seen();
-        seen.phases.clear();
-        seen.entered.clear();
-        seen.is_fanning_out = false;
+    /// Has this be true once the worker is stopped, for its calls of the database.
+    pub fn stop_with(&self, is_stopped: &Arc<AtomicBool>) {
+        self.seen().is_stopped = Arc::clone(is_stopped);
     }
 
-    /// How many times a phase began since another worker did.
-    pub fn entered(&self, phase: Phase) -> u64 {
-        self.seen().entered.get(&phase).copied().unwrap_or_default()
+    /// Another worker begins. From when on something has happened so many times, nothing is answered to it.
+    pub fn begin(&self, stops_at: Option<Times>) {
+        let mut seen = self.seen();
+        seen.phases.clear();
+        seen.times.clear();
+        (seen.is_fanning_out, seen.stops_at) = (false, stops_at);
+        seen.is_stopped.store(false, Ordering::SeqCst);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.seen().is_stopped.load(Ordering::SeqCst)
+    }
+
+    /// Never ends once the worker is stopped.
+    pub async fn stop_here(&self) {
+        if self.is_stopped() {
+            std::future::pending().await
+        }
     }
 
     /// In how many webhooks the worker is in a phase; fan-out is that of all.
@@ -100,6 +128,10 @@ impl Steps {
     pub fn note_call(&self, target: &str, request: &[u8], answer: &[u8]) {
         let json = |bytes| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
         let (request, mut seen) = (json(request), self.seen());
+        // Signs of life come at times of their own.
+        if request["UpdateExpression"] != "SET beat = :beat" {
+            seen.count(None);
+        }
         match target.rsplit('.').next() {
             Some("Query") => {
                 let first = request["ExpressionAttributeValues"][":first"]["S"].as_str().unwrap_or_default();
@@ -136,7 +168,7 @@ fn note_rows<'a>(seen: &mut Seen, rows: impl Iterator<Item = &'a Value>) {
             seen.enter(webhook, Phase::BeforePost);
         } else if put["status"]["S"] == "pending" && put["attempts"]["N"] == "0" {
             seen.is_fanning_out = true;
-            *seen.entered.entry(Phase::FanOutProgress).or_default() += 1;
+            seen.count(Some(Phase::FanOutProgress));
         }
     }
 }
