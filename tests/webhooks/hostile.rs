@@ -118,7 +118,7 @@ async fn send_among_hostile_receivers(events: u64) {
             }
         );
         if subscriber.is("hang") {
-            assert!((10_000..20_000).contains(&last.latency_ms), "{path}: {} ms", last.latency_ms);
+            assert!(last.latency_ms >= 10_000, "{path}: {} ms", last.latency_ms);
         }
     }
     assert_eq!(tally.count("/private"), 0, "a redirect was followed");

@@ -1,11 +1,8 @@
 //! What is sent, and what isn't.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use serde_json::json;
@@ -30,6 +27,10 @@ pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
 /// The places in the log of what came.
 pub fn numbers(tally: &Tally, path: &str) -> Vec<u64> {
     tally.came(path).iter().map(|(number, _)| *number).collect()
+}
+
+fn is_about(request: &[u8], what: &str) -> bool {
+    String::from_utf8_lossy(request).contains(what)
 }
 
 async fn turn(world: &World, webhook: WebhookId, status: WebhookStatus) {
@@ -61,6 +62,7 @@ async fn a_delivery_is_given_up_after_three_days_and_the_next_is_signed_as_of_it
     let (stack, receiver) = (Stack::connect(), Receiver::start().await);
     let world = World::start(&stack, 1).await;
     let webhook = world.webhook(0, &format!("{}/x", receiver.url)).await;
+    let began = unix_now();
     world.wait(0, webhook, unix_now() - 3 * DAY - 1).await;
     world.wait(0, webhook, unix_now() - 3 * DAY + 600).await;
     world.sandbox.invoke(&json!({})).await;
@@ -69,8 +71,8 @@ async fn a_delivery_is_given_up_after_three_days_and_the_next_is_signed_as_of_it
     assert_eq!(what, [(DeliveryStatus::Delivered, 1), (DeliveryStatus::Expired, 0)]);
     let messages = receiver.messages();
     assert_eq!(messages.len(), 1);
-    let timestamp = messages[0].headers["webhook-timestamp"].to_str().expect("a text").parse::<u64>();
-    assert!(unix_now() - timestamp.expect("a number") < 60);
+    let timestamp = messages[0].headers["webhook-timestamp"].to_str().expect("a text").parse().expect("a number");
+    assert!((began..=unix_now()).contains(&timestamp), "{timestamp}");
 }
 
 #[tokio::test]
@@ -101,23 +103,16 @@ async fn a_log_that_begins_anew_is_passed_on_from_its_start() {
 
 #[tokio::test]
 async fn nothing_of_a_part_is_sent_before_all_of_it_is_stored() {
-    const SLOWLY: u64 = 100;
     let (stack, tally) = (Stack::connect(), Tally::start().await);
     let mut world = World::start(&stack, 1).await;
     let webhook = world.webhook(0, &format!("{}/x", tally.url)).await;
     world.tell(60).await;
     world.queue.note_added(world.artist(0), webhook).await.expect("a row");
     // Of three writes at once, the first fails, after the others are done.
-    world.proxy.delay.store(SLOWLY, Ordering::Relaxed);
+    world.proxy.answered_before_failure.store(2, Ordering::Relaxed);
     world.proxy.before_failure.store(0, Ordering::Relaxed);
-    world
-        .work_until(async {
-            until("a write fails", async || world.proxy.before_failure.load(Ordering::Relaxed) < 0).await;
-            tokio::time::sleep(Duration::from_millis(2 * SLOWLY)).await;
-            world.proxy.delay.store(0, Ordering::Relaxed);
-            until("all are sent", async || tally.count("/x") >= 60).await;
-        })
-        .await;
+    world.work_until(until("all are sent", async || tally.count("/x") >= 60)).await;
+    assert!(world.proxy.before_failure.load(Ordering::Relaxed) < 0, "no write failed");
     assert_eq!(numbers(&tally, "/x"), world.sequences(0));
 }
 
@@ -134,7 +129,7 @@ async fn a_webhook_that_its_artist_pauses_during_a_try_stays_paused() {
     tally.holds.store(false, Ordering::Relaxed);
     let is_refused = async || world.all_deliveries(0, webhook).await[0].status == DeliveryStatus::Refused;
     until("the try is refused", is_refused).await;
-    world.rest().await;
+    world.end().await;
     let found = world.webhooks.find(world.artist(0), webhook).await.expect("a row").expect("a webhook");
     assert_eq!(found.status, WebhookStatus::Paused);
 }
@@ -156,11 +151,19 @@ async fn receivers_that_hang_again_take_at_most_32_places() {
         world.queue.put_off(&due, unix_now()).await.expect("rows");
     }
     world.webhook(0, &format!("{}/good", tally.url)).await;
+    // On a slow machine some give up before the good one comes: then they are put off before others are tried.
+    let put_off = Arc::new(AtomicU64::default());
+    let seen = Arc::clone(&put_off);
+    world.proxy.observe(move |target, request, _| {
+        let is_put_off = target.ends_with(".TransactWriteItems") && is_about(request, "WEBHOOKS_FAILING");
+        seen.fetch_add(u64::from(is_put_off), Ordering::Relaxed);
+    });
     world.sandbox.start(&json!({})).await;
     until("32 tries", async || tally.count("/hang") >= 32).await;
     world.tell(1).await;
     until("a good one", async || tally.count("/good") == 1).await;
-    assert_eq!(tally.count("/hang"), 32, "the next is tried once one has ended");
+    let tries = tally.count("/hang");
+    assert!(tries <= 32 + put_off.load(Ordering::Relaxed), "{tries} tries, and too few of them have ended");
 }
 
 #[tokio::test]
@@ -192,7 +195,7 @@ async fn a_webhook_whose_rows_cannot_be_read_is_looked_at_three_times_in_a_run()
     row.item("sk", text(format!("{spoiled}#PENDING#0"))).send().await.expect("a row");
     let (seen, first) = (Arc::clone(&looks), format!("{spoiled}#PENDING#"));
     world.proxy.observe(move |target, request, _| {
-        let is_look = target.ends_with(".Query") && String::from_utf8_lossy(request).contains(&first);
+        let is_look = target.ends_with(".Query") && is_about(request, &first);
         seen.fetch_add(u32::from(is_look), Ordering::Relaxed);
     });
     world.tell(1).await;

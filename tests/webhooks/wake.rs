@@ -1,7 +1,5 @@
 //! What wakes the worker, and what a wake and a delivery cost.
 
-use std::time::Duration;
-
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::{
@@ -22,35 +20,46 @@ async fn wait_for(tally: &Tally, path: &str, count: u64) {
 async fn streams_wake_the_worker_without_its_schedule() {
     let (stack, tally) = (Stack::connect(), Tally::start().await);
     let mut world = World::start(&stack, 1).await;
-    let webhook = world.webhook(0, &format!("{}/x", tally.url)).await;
+    world.webhook(0, &format!("{}/x", tally.url)).await;
     world.sandbox.follow_streams(&stack, &world.database).await;
     world.tell(3).await;
     wait_for(&tally, "/x", 3).await;
+}
 
+#[tokio::test]
+async fn its_own_notes_wake_nobody_and_each_that_asks_for_it_does_once() {
+    let (stack, tally) = (Stack::connect(), Tally::start().await);
+    let world = World::start(&stack, 1).await;
+    let webhook = world.webhook(0, &format!("{}/x", tally.url)).await;
+    world.sandbox.follow_streams(&stack, &world.database).await;
     let wait = async || {
         let id = DeliveryId::next();
         let delivery = Delivery::new(id, webhook, id.to_string(), "x".to_owned(), json!({}).to_string(), unix_now());
         world.deliveries.add(&[(world.artist(0), delivery)]).await.expect("a row");
     };
+    let note = async || world.queue.note_added(world.artist(0), webhook).await.expect("a row");
+
     wait().await;
     world.queue.ask(world.artist(0), webhook).await.expect("a row");
-    wait_for(&tally, "/x", 4).await;
-    world.rest().await;
+    wait_for(&tally, "/x", 1).await;
+    world.end().await;
 
-    // The worker's own notes wake nobody; a chain's log does.
     wait().await;
-    world.queue.note_added(world.artist(0), webhook).await.expect("a row");
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(tally.count("/x"), 4, "what the worker notes has woken it");
+    note().await;
     let row = world.client.put_item().table_name("ChainTable").item("pk", AttributeValue::S("EVENTS#8453".to_owned()));
     row.item("sk", AttributeValue::S(format!("{:020}", 1))).send().await.expect("a row");
-    wait_for(&tally, "/x", 5).await;
-    world.rest().await;
+    wait_for(&tally, "/x", 2).await;
+    world.end().await;
 
     wait().await;
-    world.queue.note_added(world.artist(0), webhook).await.expect("a row");
+    note().await;
     world.fan_out.wake(unix_now()).await.expect("a row");
-    wait_for(&tally, "/x", 6).await;
+    wait_for(&tally, "/x", 3).await;
+    world.end().await;
+
+    // The three ends ran it, too. What a note began would have come before them.
+    let runs = world.sandbox.log().matches("events delivered").count();
+    assert_eq!(runs, 3 + 3, "what the worker notes has woken it: {}", world.sandbox.log());
 }
 
 /// What a run costs: calls, read units and write units.
