@@ -22,11 +22,16 @@ pub struct TestChain {
 impl TestChain {
     /// Starts a chain and deploys the contracts. `name` is the folder of its logs.
     pub async fn start(name: &str, reorg_depth: u64) -> Result<Self, Error> {
+        Self::of(CHAIN, name, reorg_depth).await
+    }
+
+    /// The same with another id.
+    pub async fn of(id: ChainId, name: &str, reorg_depth: u64) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
-        let (_, chains) = local_chains(&[CHAIN.0])?;
-        let chain = Chain { reorg_depth, ..chains.get(CHAIN)?.clone() };
+        let (_, chains) = local_chains(&[id.0])?;
+        let chain = Chain { reorg_depth, ..chains.get(id)?.clone() };
         let logs = paths.workshop(name);
-        let process = LocalChain::start(&paths, &logs, CHAIN).await?;
+        let process = LocalChain::start(&paths, &logs, id).await?;
         let artifacts = Artifacts::compile(&paths).await?;
         contracts::deploy(&process.rpc_url, &chain, &artifacts).await?;
         let (rpc_url, node) = (process.rpc_url.clone(), RootProvider::connect(&process.rpc_url).await?);
