@@ -179,9 +179,14 @@ impl Sandbox {
 
     /// The content of the function's event file.
     pub fn event(&self) -> Value {
-        let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
-        serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
+        event_of(&self.binary)
     }
+}
+
+/// The content of a function's event file.
+pub(crate) fn event_of(binary: &str) -> Value {
+    let path = Paths::of_checkout().root().join(format!("events/{binary}.json"));
+    serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
 }
 
 /// A separate database with the template's tables, empty.

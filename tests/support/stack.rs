@@ -13,12 +13,12 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_kms::types::{KeySpec, KeyUsageType};
-use local::{cloud::Endpoints, mail, paths::Paths, patience, stack_map::StackMap};
+use local::{cloud::Endpoints, functions::Invocation, mail, paths::Paths, patience, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
 use tokio::sync::OnceCell;
 
-use crate::{Answer, eventually};
+use crate::{Answer, eventually, sandbox::event_of};
 
 fn read_map(file: &Path) -> StackMap {
     let map = fs::read_to_string(file).expect("the stack's file");
@@ -53,6 +53,13 @@ impl Stack {
     /// The same stack as another map tells of it.
     pub fn with(&self, map: StackMap) -> Self {
         Self { map, http: self.http.clone(), file: self.file.clone(), clients: Clients::default() }
+    }
+
+    /// Runs one of the stack's scheduled workers. It has one process, so no two runs take the same work at once: neither
+    /// the schedule's nor another test's.
+    pub async fn work(&self, binary: &str) {
+        let done = Invocation::of(&self.map.lambda, binary).send(&event_of(binary)).await;
+        assert_eq!(done.expect("the worker returns"), Value::Null);
     }
 
     /// The ids of the functions' processes now.
