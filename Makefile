@@ -12,7 +12,7 @@ BUILT := "$$(local/target-dir)"
 LOCAL := $(BUILT)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test try clients lint-openapi check ci fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
+.PHONY: help run test try clients lint-openapi check ci fuzz soak bench load openapi tables operator tools installed binaries everything check-tools browser build deploy rollback smoke doctor prove-account sam-tools sam-local sam-test desk invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -23,7 +23,7 @@ help: ## Lists the commands
 run: tools binaries ## Starts the service on this machine, and takes up edited code
 	@exec $(LOCAL) run
 
-test: tools tests/.venv/.installed tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
+test: installed clients binaries ## Runs every test
 	@CARGO="$(CARGO)" tests/run
 
 # `make try TEST=update_sale` runs the end-to-end tests with these words in their names, `make try PAGE=studio` a file of the
@@ -175,8 +175,17 @@ sbom: .tools/bin/cargo-cyclonedx ## Lists what every function is made of
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
+# What tests need of others.
+installed: tools browser $(addsuffix /node_modules/.installed,tests/page tests/clients clients/typescript) \
+	$(addsuffix /.venv/.installed,tests tests/fuzz tests/clients)
+
 binaries:
 	@$(CARGO) build --workspace --bins --exclude benches --exclude moments-cli
+
+# All targets, those included that no test needs, and the tests themselves.
+everything:
+	@$(CARGO) build --workspace --all-targets --locked
+	@CARGO="$(CARGO)" tests/run --build
 
 check-tools:
 	@need() { command -v "$$1" >/dev/null || { echo "error: $$1 is missing: install $$2" >&2; exit 1; }; }; \
