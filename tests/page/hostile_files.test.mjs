@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { newArtist } from "./publisher.mjs";
-import { launch, newPage, stack } from "./support.mjs";
+import { found, launch, newPage, stack } from "./support.mjs";
 
 let browser, artist, canary, at;
 const heard = [];
@@ -139,6 +139,7 @@ test("hostile files are refused, or harmless wherever a browser shows them", asy
   for (const { name, url } of taken) {
     const address = `${at}/?page=`;
     const within = (tag) => address + encodeURIComponent(`<!doctype html><title>Elsewhere</title>${tag}`);
+    const shown = [];
     for (const [how, opened] of [
       ["by itself", url],
       ["in a frame", within(`<iframe src="${url}"></iframe>`)],
@@ -158,7 +159,15 @@ test("hostile files are refused, or harmless wherever a browser shows them", asy
       });
       // A file that is saved aborts the navigation.
       await page.goto(opened, { waitUntil: "load" }).catch((error) => assert.match(error.message, /Download is starting|ERR_ABORTED/, `${name} ${how}`));
-      await page.waitForTimeout(60);
+      shown.push({ how, page, seen });
+    }
+    // A page that may leave is opened last, and leaves once it is loaded: by then each of the others could have.
+    const free = await newPage(browser);
+    await free.goto(within(`<meta http-equiv="refresh" content="0;url=${at}/left">`), { waitUntil: "commit" });
+    await found(() => heard.includes("/left"), "a request of a page that leaves");
+    await free.context().close();
+    heard.splice(heard.indexOf("/left"), 1);
+    for (const { how, page, seen } of shown) {
       seen.push(...(await page.evaluate(() => [window.taken && "a script", document.title === "taken" && "a title"])).filter(Boolean));
       // Nothing of the file is in a frame: not even its text.
       for (const frame of page.frames().slice(1)) {
