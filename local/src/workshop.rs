@@ -9,9 +9,10 @@ use std::{
 use alloy::{
     primitives::{Address, U256, keccak256, uint},
     providers::{Provider, RootProvider, ext::AnvilApi},
+    rpc::types::anvil::ReorgOptions,
     sol_types::SolCall,
 };
-use aws_config::SdkConfig;
+use aws_config::{SdkConfig, retry::RetryConfig};
 use serde_json::Value;
 use shared::{
     chain::{
@@ -44,25 +45,41 @@ use crate::{
     database,
     node::transact,
     paths::Paths,
-    patience::eventually,
+    patience::{PATIENCE, eventually},
     process::Process,
 };
 
 const CHAIN: ChainId = ChainId(8453);
-const NODE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Enough for every budget, in wei.
 const PLENTY: u64 = 1_000_000_000_000_000_000;
 /// Balance of a collection's creator: one ether, in wei.
 const CREATOR_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
 
-/// Goes back to a node's snapshot once its pool is empty. Anvil tells of a block before it takes what the block has out of the
-/// pool, by sender and nonce: the next transaction with the same ones would be taken out, too, and never be mined.
-pub async fn revert(node: &RootProvider, snapshot: U256) -> Result<(), Error> {
+/// Waits until a node's pool is empty. Anvil tells of a block before it takes what the block has out of the pool, by sender
+/// and nonce: if the block is gone by then, the next transaction with the same ones is taken out, too, and never mined.
+async fn until_pool_is_empty(node: &RootProvider) -> Result<(), Error> {
     eventually("the node's pool is empty", async || {
         let status: Value = node.raw_request("txpool_status".into(), ()).await?;
         Ok((status["pending"] == "0x0").then_some(()))
     })
-    .await?;
+    .await
+}
+
+/// Replaces a node's newest blocks by empty ones, once its pool is empty.
+pub async fn reorganise(node: &RootProvider, depth: u64) -> Result<(), Error> {
+    until_pool_is_empty(node).await?;
+    Ok(node.anvil_reorg(ReorgOptions { depth, tx_block_pairs: Vec::new() }).await?)
+}
+
+/// Drops a node's newest blocks, once its pool is empty.
+pub async fn roll_back(node: &RootProvider, depth: u64) -> Result<(), Error> {
+    until_pool_is_empty(node).await?;
+    Ok(node.anvil_rollback(Some(depth)).await?)
+}
+
+/// Goes back to a node's snapshot, once its pool is empty.
+pub async fn revert(node: &RootProvider, snapshot: U256) -> Result<(), Error> {
+    until_pool_is_empty(node).await?;
     if node.anvil_revert(snapshot).await? { Ok(()) } else { Err(format!("no snapshot {snapshot}").into()) }
 }
 
@@ -121,7 +138,7 @@ impl Workshop {
             chain,
             rpc_url: node.rpc_url.clone(),
             dynamodb: endpoints.sdk_config(&dynamodb).await,
-            signers: signers(&lanes, &endpoints).await,
+            signers: signers(&lanes, &endpoints.sdk_config(&endpoints.aws).await),
             operator,
             lanes,
             endpoints,
@@ -158,20 +175,27 @@ impl Workshop {
         Provenance::new(index, artists)
     }
 
-    /// The chain's node as it is reached at `rpc_url`: the node's URL or a proxy's.
+    /// The chain's node as it is reached at `rpc_url`: the node's URL or a proxy's. It is waited for.
     pub fn node_at(&self, rpc_url: &str) -> Result<Node, Error> {
         let urls = serde_json::json!({ self.chain.id.to_string(): [rpc_url] }).to_string().parse()?;
-        Ok(Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?)
+        // A node that is slow isn't one that fails.
+        Ok(Node::with_timeout(&urls, self.chain.id, PATIENCE)?)
     }
 
     /// The store as it is reached at `dynamodb`: the database's URL or a proxy's.
     pub async fn transactions_at(&self, dynamodb: &str) -> Transactions {
-        Transactions::new(ArtistTable::new(&self.endpoints.sdk_config(dynamodb).await, "ArtistTable"))
+        Transactions::new(ArtistTable::new(&self.impatient(dynamodb).await, "ArtistTable"))
     }
 
     /// The lanes' signers as KMS is reached at `kms`: its URL or a proxy's.
     pub async fn signers_at(&self, kms: &str) -> LaneSigners {
-        signers(&self.lanes, &Endpoints { aws: kms.to_owned(), ..self.endpoints.clone() }).await
+        signers(&self.lanes, &self.impatient(kms).await)
+    }
+
+    /// Configuration for a service that is reached by a proxy, which fails on purpose: it is asked again at once.
+    async fn impatient(&self, endpoint: &str) -> SdkConfig {
+        let retries = RetryConfig::standard().with_initial_backoff(Duration::from_millis(10));
+        self.endpoints.sdk_config(endpoint).await.into_builder().retry_config(retries).build()
     }
 
     /// The lanes' addresses and the ids of their keys.
@@ -197,7 +221,7 @@ impl Workshop {
         }
         own(&self.node().await?, &self.operator, &self.lanes[before.min(self.lanes.len())..]).await?;
         self.node.fund(self.lanes.iter().map(|(address, _)| *address)).await?;
-        self.signers = signers(&self.lanes, &self.endpoints).await;
+        self.signers = signers(&self.lanes, &self.endpoints.sdk_config(&self.endpoints.aws).await);
         Ok(())
     }
 
@@ -268,8 +292,8 @@ async fn own(node: &RootProvider, operator: &OperatorAccount, lanes: &[(Address,
     Ok(())
 }
 
-async fn signers(lanes: &[(Address, String)], endpoints: &Endpoints) -> LaneSigners {
-    let kms = aws_sdk_kms::Client::new(&endpoints.sdk_config(&endpoints.aws).await);
+fn signers(lanes: &[(Address, String)], kms: &SdkConfig) -> LaneSigners {
+    let kms = aws_sdk_kms::Client::new(kms);
     LaneSigners::new(lanes.iter().map(|(address, key)| LaneSigner::new(kms.clone(), key.clone(), *address)).collect())
 }
 

@@ -4,6 +4,7 @@ use local::{
     cloud::local_chains,
     contracts::{self, Artifacts},
     paths::Paths,
+    workshop,
 };
 use shared::{chain::Chain, model::ChainId};
 
@@ -40,13 +41,12 @@ impl TestChain {
 
     /// Replaces the newest blocks by empty ones.
     pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
-        let nothing: [(); 0] = [];
-        Ok(self.node.raw_request("anvil_reorg".into(), (depth, nothing)).await?)
+        workshop::reorganise(&self.node, depth).await
     }
 
     /// Drops the newest blocks.
     pub async fn roll_back(&self, depth: u64) -> Result<(), Error> {
-        Ok(self.node.raw_request("anvil_rollback".into(), (depth,)).await?)
+        workshop::roll_back(&self.node, depth).await
     }
 
     /// Mines enough empty blocks to make all earlier ones final.
