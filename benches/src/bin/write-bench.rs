@@ -18,7 +18,7 @@ use futures::{
     stream,
 };
 use local::{Error, workshop::Workshop};
-use relay::{ChainRelay, Report};
+use relay::{ChainRelay, Report, Times};
 use serde_json::json;
 use shared::{
     chain::{contracts::native::Creator1155, transaction::Policy, wallet::LaneSigners},
@@ -143,8 +143,7 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         payouts: workshop.payouts(),
         provenance: workshop.provenance(),
         holder: "write-bench".to_owned(),
-        affinity: Duration::from_secs(15),
-        proof_patience: Duration::from_secs(60),
+        times: Times::default(),
         window: 4_000,
     })
 }

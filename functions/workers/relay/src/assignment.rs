@@ -38,7 +38,7 @@ impl Assignment {
     pub(crate) fn of(lanes: &[Lane<'_>], relay: &ChainRelay) -> Self {
         let mut assignment = Self::default();
         for (index, lane) in lanes.iter().enumerate() {
-            let holds_affinity = lane.holds_affinity(relay.affinity);
+            let holds_affinity = lane.holds_affinity(relay.times.affinity);
             for tracked in lane.unfinalized.iter().filter(|tracked| tracked.batch.status == BatchStatus::Mined) {
                 let block = tracked.batch.mined.map_or(0, |mined| mined.block);
                 let is_settled = relay.chain.confirmations == 0 || tracked.is_confirmed;

@@ -11,7 +11,10 @@ use shared::{
         wallet::{LaneSigners, OperatorAccount},
     },
     clock, model,
-    store::artist::{Artists, Batch, Lease, PayoutAddresses, Transaction, Transactions},
+    store::{
+        artist::{Artists, Batch, Lease, PayoutAddresses, Transaction, Transactions},
+        engine::LEASE_TIMEOUT,
+    },
 };
 
 use crate::error::RelayError;
@@ -19,17 +22,52 @@ use crate::error::RelayError;
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// See [`ChainRelay::affinity`].
-pub(crate) const AFFINITY: Duration = Duration::from_secs(15);
-
-/// See [`ChainRelay::proof_patience`].
-pub(crate) const PROOF_PATIENCE: Duration = Duration::from_secs(60);
-
 /// See [`ChainRelay::window`].
 pub(crate) const WINDOW: usize = 4_000;
 
-/// How long fees, balances and nonces are used before they are read again.
-pub(crate) const FRESH: Duration = Duration::from_secs(2);
+/// How long the relay waits, and for what. By the clock of the process alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Silence of the process that leads after which another one takes over: 4 s.
+    pub lease: Duration,
+    /// How long fees, balances and nonces are used before they are read again: 2 s.
+    pub fresh: Duration,
+    /// Pause between two broadcasts of the same bytes, in case nodes have lost them: 3 s.
+    pub rebroadcast: Duration,
+    /// How long nodes must refuse a batch, lack it after they had it, or report that a transaction reverts, before they
+    /// are believed: 6 s. One that lags may be wrong.
+    pub grace: Duration,
+    /// How long nodes must report a batch's nonce as used before the transaction that used it is looked for: 2 s. A block
+    /// decides that, so it may be short.
+    pub nonce_grace: Duration,
+    /// Longer than a chain's blocks are apart: 13 s.
+    pub quiet: Duration,
+    /// How long artists wait for their lane when it can't go on, before other lanes serve them: 15 s.
+    pub affinity: Duration,
+    /// How long nodes may fail to show who used a batch's nonce, before an operator is told: 60 s.
+    pub proof_patience: Duration,
+    /// Longest search in one turn for why transactions failed: 1 s.
+    pub reason: Duration,
+    /// How long after a batch's creation nodes are asked again why its transactions failed: 30 s.
+    pub reason_patience: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            lease: LEASE_TIMEOUT,
+            fresh: Duration::from_secs(2),
+            rebroadcast: Duration::from_secs(3),
+            grace: Duration::from_secs(6),
+            nonce_grace: Duration::from_secs(2),
+            quiet: Duration::from_secs(13),
+            affinity: Duration::from_secs(15),
+            proof_patience: Duration::from_secs(60),
+            reason: Duration::from_secs(1),
+            reason_patience: Duration::from_secs(30),
+        }
+    }
+}
 
 /// The relay on one chain.
 pub struct ChainRelay {
@@ -53,10 +91,8 @@ pub struct ChainRelay {
     pub provenance: Provenance,
     /// This process, among others that may lead.
     pub holder: String,
-    /// How long artists wait for their lane when it can't go on, before other lanes serve them.
-    pub affinity: Duration,
-    /// How long nodes may fail to show who used a batch's nonce, before an operator is told.
-    pub proof_patience: Duration,
+    /// How long it waits.
+    pub times: Times,
     /// Transactions of the queue that are read at first; more while none of them can go.
     pub window: usize,
 }

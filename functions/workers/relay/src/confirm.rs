@@ -1,20 +1,17 @@
 //! Batches in blocks that aren't final: is the block still the chain's?
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use shared::{
-    chain::{Chain, node::Receipt},
-    store::artist::BatchStatus,
-};
+use shared::{chain::node::Receipt, store::artist::BatchStatus};
 
 use crate::{
     batch::Tracked,
-    chain::Leadership,
+    chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_leader, retry_if_node},
     lane::Lane,
     outcome::conclude,
     report::Report,
-    watch::{REFUSAL_GRACE, close, receipt},
+    watch::{close, receipt},
 };
 
 /// State of an unfinalized batch.
@@ -50,10 +47,11 @@ enum Step {
 }
 
 impl State {
-    fn of(tracked: &mut Tracked, on_chain: u64, head: u64, chain: &Chain) -> Self {
+    fn of(tracked: &mut Tracked, on_chain: u64, head: u64, relay: &ChainRelay) -> Self {
+        let chain = &relay.chain;
         let block = tracked.batch.mined.map_or(0, |mined| mined.block);
         let is_lost = if is_dropped(tracked, on_chain) {
-            tracked.suspected_for() >= REFUSAL_GRACE
+            tracked.suspected_for() >= relay.times.grace
         } else {
             tracked.suspect_since = None;
             false
@@ -97,10 +95,12 @@ pub(crate) async fn confirm(
             // A node that lags looks the same, and takes what it is sent. What it answers changes nothing.
             let _ = tracked.send(leadership.relay).await;
         }
-        let state = State::of(tracked, lane.on_chain, head, &leadership.chain);
+        let state = State::of(tracked, lane.on_chain, head, &leadership);
         let (step, receipt) = if state.needs_receipt() {
             match receipt(leadership.relay, &tracked.batch).await {
-                Ok(receipt) => (next_step(state, inclusion(tracked, receipt.as_ref())), receipt),
+                Ok(receipt) => {
+                    (next_step(state, inclusion(tracked, receipt.as_ref(), leadership.times.grace)), receipt)
+                }
                 // Nodes that fail or contradict each other keep only this batch waiting.
                 Err(error) => {
                     retry_if_node::<()>(error)?;
@@ -155,9 +155,9 @@ fn is_dropped(tracked: &Tracked, on_chain: u64) -> bool {
     on_chain <= tracked.nonce()
 }
 
-fn inclusion(tracked: &mut Tracked, receipt: Option<&Receipt>) -> Inclusion {
+fn inclusion(tracked: &mut Tracked, receipt: Option<&Receipt>, grace: Duration) -> Inclusion {
     let Some(receipt) = receipt else {
-        let is_long = tracked.missing_since.get_or_insert_with(Instant::now).elapsed() >= REFUSAL_GRACE;
+        let is_long = tracked.missing_since.get_or_insert_with(Instant::now).elapsed() >= grace;
         return if is_long { Inclusion::Nowhere } else { Inclusion::Unseen };
     };
     tracked.missing_since = None;

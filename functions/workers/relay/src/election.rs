@@ -42,7 +42,7 @@ impl ChainRelay {
     /// Leads once. `false` if nothing is left to do here.
     async fn run_once(&self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
         let mut term = Term { relay: self, until, report };
-        match self.transactions.hold_lease(self.chain.id, &self.holder, until, &mut term).await {
+        match self.transactions.hold_lease(self.chain.id, &self.holder, self.times.lease, until, &mut term).await {
             // The process that took over may have ended since.
             Err(RelayError::LeaseLost) => Ok(Instant::now() < until),
             led => led,

@@ -18,7 +18,7 @@ use shared::{
 use crate::{
     assignment::Assignment,
     batch::Rejection,
-    chain::{FRESH, Leadership},
+    chain::Leadership,
     confirm::confirm,
     draft::Draft,
     error::{RelayError, retry_if_node},
@@ -44,9 +44,6 @@ const MAX_GROWTH: usize = 16;
 
 /// Most transactions that end unsent in one turn: each takes its place in the log of events.
 const EXPIRED_AT_ONCE: usize = 50;
-
-/// Longer than a chain's blocks are apart.
-const QUIET: Duration = Duration::from_secs(13);
 
 /// How many times longer than its artists a lane without money waits before another one pays it.
 const REFILL_AFTER: u32 = 4;
@@ -120,7 +117,7 @@ impl<'a> Leader<'a> {
         self.confirm().await?;
         let mut pause = SHORT_PAUSE;
         loop {
-            if self.refreshed_at.is_none_or(|at| at.elapsed() >= FRESH) {
+            if self.refreshed_at.is_none_or(|at| at.elapsed() >= self.leadership.times.fresh) {
                 self.refresh().await.or_else(retry_if_node)?;
                 self.measure().await;
                 self.confirm().await.or_else(retry_if_node)?;
@@ -200,9 +197,9 @@ impl<'a> Leader<'a> {
     /// Lets the richest lane pay a lane that hasn't been able to pay for its open batches for a while: their transactions
     /// wait for it, and so do their artists. Never more than half of what the richest one has.
     async fn refill(&mut self) -> Result<(), RelayError> {
-        let (leadership, patience) = (self.leadership, self.leadership.affinity * REFILL_AFTER);
+        let (leadership, patience) = (self.leadership, self.leadership.times.affinity * REFILL_AFTER);
         let Some(poor) = self.lanes.iter().position(|lane| lane.is_broke(patience)) else { return Ok(()) };
-        let fees = self.market.fees(&leadership.node).await?.quote(leadership.chain.spending.max_fee_per_gas);
+        let fees = self.market.fees(&leadership).await?.quote(leadership.chain.spending.max_fee_per_gas);
         let (to, amount) = (self.lanes[poor].address, self.lanes[poor].owes() * U256::from(2));
         let richest = self.lanes.iter_mut().filter(|lane| lane.is_free()).max_by_key(|lane| lane.spendable());
         let Some(richest) = richest.filter(|lane| lane.spendable() >= amount * U256::from(2)) else { return Ok(()) };
@@ -246,7 +243,7 @@ impl<'a> Leader<'a> {
         self.lanes.iter_mut().for_each(Lane::note_ability);
         let mut assignment = Assignment::of(&self.lanes, self.leadership.relay);
         if queue.iter().any(|queued| queued.not_before.is_some()) {
-            let block = self.market.fees(&self.leadership.node).await?.block;
+            let block = self.market.fees(&self.leadership).await?.block;
             assignment.reach(self.reached(block));
         }
         let (mut has_sent, mut passed) = (false, HashSet::new());
@@ -257,7 +254,7 @@ impl<'a> Leader<'a> {
                 passed.insert(lane);
                 continue;
             }
-            let market = self.market.fees(&self.leadership.node).await?;
+            let market = self.market.fees(&self.leadership).await?;
             if market.base > max_fee {
                 break;
             }
@@ -290,7 +287,7 @@ impl<'a> Leader<'a> {
         if block > self.head.0 {
             self.head = (block, Instant::now());
         }
-        if self.head.1.elapsed() < QUIET { self.head.0 } else { u64::MAX }
+        if self.head.1.elapsed() < self.leadership.times.quiet { self.head.0 } else { u64::MAX }
     }
 
     /// Reads on past transactions that can't go, so that they don't keep the others from being seen.
@@ -383,7 +380,7 @@ impl<'a> Leader<'a> {
             return Ok(Dispatched::LaneBacksOff);
         }
         if let [member] = &*draft.members
-            && !self.packer.suspicions.grace_elapsed(member.transaction_id)
+            && !self.packer.suspicions.grace_elapsed(member.transaction_id, self.leadership.times.grace)
         {
             return Ok(Dispatched::Deferred);
         }

@@ -41,7 +41,12 @@ use shared::{
 };
 use uuid::Uuid;
 
-pub use crate::{chain::ChainRelay, error::RelayError, report::Report, trigger::Trigger};
+pub use crate::{
+    chain::{ChainRelay, Times},
+    error::RelayError,
+    report::Report,
+    trigger::Trigger,
+};
 
 /// Relays on all chains.
 pub struct Relay {
@@ -72,8 +77,7 @@ impl Relay {
                 payouts: payouts.clone(),
                 provenance: provenance.clone(),
                 holder: holder.clone(),
-                affinity: chain::AFFINITY,
-                proof_patience: chain::PROOF_PATIENCE,
+                times: Times::default(),
                 window: chain::WINDOW,
             })
         };

@@ -1,8 +1,8 @@
 use std::time::Instant;
 
-use shared::{chain::node::Node, model::MarketFees};
+use shared::model::MarketFees;
 
-use crate::{chain::FRESH, error::RelayError};
+use crate::{chain::ChainRelay, error::RelayError};
 
 /// The chain's fees, read again when they are old.
 #[derive(Default)]
@@ -10,11 +10,11 @@ pub(crate) struct Market(Option<(Instant, MarketFees)>);
 
 impl Market {
     /// At most one call.
-    pub(crate) async fn fees(&mut self, node: &Node) -> Result<MarketFees, RelayError> {
-        if let Some((_, fees)) = self.0.filter(|(at, _)| at.elapsed() < FRESH) {
+    pub(crate) async fn fees(&mut self, relay: &ChainRelay) -> Result<MarketFees, RelayError> {
+        if let Some((_, fees)) = self.0.filter(|(at, _)| at.elapsed() < relay.times.fresh) {
             return Ok(fees);
         }
-        let fees = node.market_fees().await?;
+        let fees = relay.node.market_fees().await?;
         self.0 = Some((Instant::now(), fees));
         Ok(fees)
     }

@@ -1,9 +1,6 @@
 //! Outcomes of a batch's transactions, by the receipt's logs.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Map;
@@ -32,12 +29,6 @@ const MAX_ATTEMPTS: u32 = 20;
 
 /// Most doublings of the pause after somebody else's token came first.
 const MAX_DOUBLINGS: u32 = 6;
-
-/// Seconds for which nodes are asked again why a transaction failed.
-const REASON_PATIENCE: u64 = 30;
-
-/// Longest search for reasons in one turn.
-const REASON_TIME: Duration = Duration::from_secs(1);
 
 /// Outcomes that are stored side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -223,7 +214,7 @@ async fn reasons_in_time(
     operations: &[Operation],
     executions: &[Execution],
 ) -> Result<HashMap<usize, Failure>, RelayError> {
-    match tokio::time::timeout(REASON_TIME, reasons(relay, batch, receipt, operations, executions)).await {
+    match tokio::time::timeout(relay.times.reason, reasons(relay, batch, receipt, operations, executions)).await {
         Ok(found) => found,
         Err(_) if is_patience_over(relay, batch)? => Ok(HashMap::new()),
         Err(_) => Err(RelayError::Undecided),
@@ -231,7 +222,7 @@ async fn reasons_in_time(
 }
 
 fn is_patience_over(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
-    Ok(batch.created_at + REASON_PATIENCE < relay.now()?)
+    Ok(batch.created_at + relay.times.reason_patience.as_secs() < relay.now()?)
 }
 
 fn unexplained() -> Failure {

@@ -126,7 +126,9 @@ impl Packer {
                 fit => return Ok(fit),
             },
             Preparation::Never(reason) => reason,
-            Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id) => reason.to_owned(),
+            Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id, leadership.times.grace) => {
+                reason.to_owned()
+            }
             Preparation::OfUnknownOrigin => {
                 self.suspicions.pause(row.id);
                 draft.hold(row);

@@ -5,9 +5,6 @@ use std::{
 
 use shared::{model::TransactionId, store::artist::Member};
 
-/// How long nodes must report a revert before the transaction fails unsent: one that lags may be wrong.
-const REVERT_GRACE: Duration = Duration::from_secs(6);
-
 /// Pause between two attempts of a transaction that nodes would let revert.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -21,12 +18,12 @@ struct Suspicion {
 }
 
 impl Suspicions {
-    /// Notes that nodes report a revert. Returns whether they have done so for long enough.
-    pub(crate) fn grace_elapsed(&mut self, id: TransactionId) -> bool {
+    /// Notes that nodes report a revert. Returns whether they have done so for as long as `grace`.
+    pub(crate) fn grace_elapsed(&mut self, id: TransactionId, grace: Duration) -> bool {
         let now = Instant::now();
         let suspicion = self.0.entry(id).or_insert(Suspicion { since: now, tried_at: now });
         suspicion.tried_at = now;
-        suspicion.since.elapsed() >= REVERT_GRACE
+        suspicion.since.elapsed() >= grace
     }
 
     /// Notes that it can't be tried yet, whatever nodes say.

@@ -1,6 +1,6 @@
 //! Open batches: is one mined, must it be sent again, or with higher fees, or given up?
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use alloy::primitives::U256;
 use shared::{
@@ -12,7 +12,7 @@ use shared::{
 
 use crate::{
     batch::{Rejection, Tracked},
-    chain::{ChainRelay, FRESH, Leadership},
+    chain::{ChainRelay, Leadership, Times},
     error::{RelayError, ensure_leader, retry_if_node},
     lane::{Lane, report_foreign_use},
     market::Market,
@@ -20,16 +20,6 @@ use crate::{
     report::Report,
     signed::gas_limit,
 };
-
-/// Pause between two broadcasts of the same bytes, in case nodes have lost them.
-const REBROADCAST: Duration = Duration::from_secs(3);
-
-/// How long nodes must refuse a batch, or lack it after they had it, before it is replaced.
-pub(crate) const REFUSAL_GRACE: Duration = Duration::from_secs(6);
-
-/// How long nodes must report a batch's nonce as used before the transaction that used it is looked for. A block
-/// decides that, so it may be short.
-const NONCE_GRACE: Duration = Duration::from_secs(2);
 
 /// Blocks that may pass over a lane's lowest nonce, although its fees cover the base fee, until it gets higher ones: pools
 /// may keep it for too cheap, or have forgotten to offer it.
@@ -87,7 +77,7 @@ pub(crate) async fn rebroadcast(
         let slot = Slot { chain: leadership.chain.id, lane: lane.address, nonce };
         // A node that lags names a nonce that is used already.
         if leadership.transactions.batch(&slot).await?.is_none() {
-            let fees = market.fees(&leadership.node).await?;
+            let fees = market.fees(leadership.relay).await?;
             lane.fill_gap(leadership, nonce, fees).await?;
             report.signatures += 1;
         }
@@ -107,8 +97,9 @@ async fn rebroadcast_one(
     report: &mut Report,
 ) -> Result<(), RelayError> {
     let tracked = &mut lane.open[index];
-    let is_due = !tracked.is_accepted || tracked.sent_at.is_none_or(|at| at.elapsed() >= REBROADCAST);
-    let too_soon = tracked.sent_at.is_some_and(|at| at.elapsed() < REBROADCAST / 6);
+    let pause = leadership.times.rebroadcast;
+    let is_due = !tracked.is_accepted || tracked.sent_at.is_none_or(|at| at.elapsed() >= pause);
+    let too_soon = tracked.sent_at.is_some_and(|at| at.elapsed() < pause / 6);
     if !is_due || too_soon {
         return Ok(());
     }
@@ -117,9 +108,9 @@ async fn rebroadcast_one(
         tracked.suspect_since = None;
         tracked.mark_sent(leadership.relay).await?;
     }
-    let fees = market.fees(&leadership.node).await?;
+    let fees = market.fees(leadership.relay).await?;
     let (on_chain, can_sign) = (lane.on_chain, lane.signer.is_some());
-    match next_step(tracked, rejection, fees, on_chain, can_sign) {
+    match next_step(tracked, rejection, fees, (on_chain, can_sign), &leadership.times) {
         Step::Wait => Ok(()),
         Step::BackOff => {
             lane.back_off();
@@ -137,11 +128,11 @@ fn next_step(
     tracked: &mut Tracked,
     rejection: Option<Rejection>,
     market: MarketFees,
-    on_chain: u64,
-    can_sign: bool,
+    (on_chain, can_sign): (u64, bool),
+    times: &Times,
 ) -> Step {
     let Some(newest) = tracked.newest() else { return Step::Wait };
-    let was_replaced_lately = tracked.replaced_at.is_some_and(|at| at.elapsed() < REBROADCAST);
+    let was_replaced_lately = tracked.replaced_at.is_some_and(|at| at.elapsed() < times.rebroadcast);
     let Some(Rejection { fault, may_have_left }) = rejection else {
         let is_lowest = tracked.nonce() == on_chain;
         if !can_sign || was_replaced_lately {
@@ -160,11 +151,11 @@ fn next_step(
         };
     };
     match fault {
-        NodeFault::NonceTooLow if tracked.suspected_for() >= NONCE_GRACE => Step::FindForeignTransaction,
+        NodeFault::NonceTooLow if tracked.suspected_for() >= times.nonce_grace => Step::FindForeignTransaction,
         _ if !can_sign => Step::Wait,
         // A node that is silent may have it.
         NodeFault::Refused | NodeFault::Unwilling
-            if !newest.fills && tracked.suspected_for() >= REFUSAL_GRACE * (1 + 3 * u32::from(may_have_left)) =>
+            if !newest.fills && tracked.suspected_for() >= times.grace * (1 + 3 * u32::from(may_have_left)) =>
         {
             Step::ReplaceWithNoop
         }
@@ -233,7 +224,7 @@ async fn find_foreign_transaction(
     match leadership.node.user_of_nonce(slot.lane.into(), slot.nonce, confirmations).await {
         Ok(Some(hash)) if !hashes.contains(&hash) => {}
         // Nodes without the state of that block can't tell, however many: an operator must add one that has it.
-        Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= leadership.proof_patience) => {
+        Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= leadership.times.proof_patience) => {
             let Slot { chain, lane, nonce } = slot;
             tracing::error!(
                 chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
@@ -259,7 +250,7 @@ async fn find_foreign_transaction(
 /// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one, or if the nodes
 /// failed.
 async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
-    let is_due = tracked.sought_at.elapsed() >= FRESH;
+    let is_due = tracked.sought_at.elapsed() >= relay.times.fresh;
     if is_due {
         tracked.sought_at = Instant::now();
     }

@@ -13,11 +13,12 @@ use super::table::{PrimaryKey, StoreError, Table, number, text, unless_refused};
 use crate::{aws::Dispatch, telemetry};
 
 /// Time without a renewal after which a lease may be taken over. By this process's clock alone.
-const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
+pub const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// Longest pause between two looks at another holder's lease.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Pause between two renewals.
+/// Longest pause between two renewals; shorter where leases are taken over sooner than after [`LEASE_TIMEOUT`].
 const RENEWAL: Duration = Duration::from_secs(1);
 
 /// A lease that this process holds, unless another one took it over.
@@ -64,19 +65,19 @@ pub trait LeasedWork {
 
 /// Does the work once while the lease is held, which is renewed meanwhile and released. Returns whether this process should do
 /// it again: not if another one holds the lease, nothing is left, or `until` is over, when another one is woken. Fails with
-/// [`LeaseLost`] as soon as another process takes the lease over.
+/// [`LeaseLost`] as soon as another process takes the lease over, which takes a silence of `timeout`.
 pub(in crate::store) async fn hold<W: LeasedWork>(
     table: &Table,
     key: &PrimaryKey,
-    holder: &str,
+    (holder, timeout): (&str, Duration),
     until: Instant,
     wrapped: impl FnOnce(Lease) -> W::Lease,
     work: &mut W,
 ) -> Result<bool, W::Error> {
-    let Some(lease) = table.acquire(key, holder).await? else { return Ok(false) };
+    let Some(lease) = table.acquire(key, holder, timeout).await? else { return Ok(false) };
     let done = tokio::select! {
         done = async { work.run(&wrapped(lease.clone())).await } => done,
-        lost = table.renew_until_lost(lease.clone()) => Err(lost.into()),
+        lost = table.renew_until_lost(lease.clone(), timeout) => Err(lost.into()),
     };
     if let Err(error) = table.release(&lease).await {
         tracing::warn!(error = telemetry::chain(&error), "lease {} not released", key.pk);
@@ -92,22 +93,27 @@ pub(in crate::store) async fn hold<W: LeasedWork>(
 }
 
 impl Table {
-    /// Acquires the lease, also from a holder that died; `None` as soon as another holder renews it. That one looks for
-    /// work again before it ends, so a caller who left some before needn't do more.
-    pub(in crate::store) async fn acquire(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
+    /// Acquires the lease, also from a holder that has been silent for `timeout`; `None` as soon as another holder renews
+    /// it. That one looks for work again before it ends, so a caller who left some before needn't do more.
+    pub(in crate::store) async fn acquire(
+        &self,
+        key: &PrimaryKey,
+        holder: &str,
+        timeout: Duration,
+    ) -> Result<Option<Lease>, StoreError> {
         let seen: LeaseRow = self.get(key).await?.unwrap_or_default();
         let since = Instant::now();
         let mut now = seen.clone();
         loop {
             // A lease of this very process is one that it couldn't release.
             let is_free = now.holder.is_empty() || now.holder == holder;
-            if is_free || (now == seen && since.elapsed() >= LEASE_TIMEOUT) {
+            if is_free || (now == seen && since.elapsed() >= timeout) {
                 return self.take(key, holder, &now).await;
             }
             if now != seen {
                 return Ok(None);
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL.min(timeout / 16)).await;
             now = self.get(key).await?.unwrap_or_default();
         }
     }
@@ -138,9 +144,9 @@ impl Table {
     }
 
     /// Ends when another process has the lease.
-    async fn renew_until_lost(&self, mut lease: Lease) -> LeaseLost {
+    async fn renew_until_lost(&self, mut lease: Lease, timeout: Duration) -> LeaseLost {
         loop {
-            tokio::time::sleep(RENEWAL).await;
+            tokio::time::sleep(RENEWAL.min(timeout / 4)).await;
             match self.renew(&mut lease).await {
                 Ok(true) => {}
                 Ok(false) => return LeaseLost,

@@ -10,7 +10,7 @@ pub(super) mod table;
 pub use self::{
     event_segments::{LogHead, NumberedEvent},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
-    lease::{Lease, LeaseLost, LeasedWork},
+    lease::{LEASE_TIMEOUT, Lease, LeaseLost, LeasedWork},
     rows::{INDEX, Row, STRUCTURES, Section},
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
     table::{Item, PrimaryKey, StoreError},

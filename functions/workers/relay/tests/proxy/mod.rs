@@ -18,6 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 pub use vice::{Vice, Wayward};
 
@@ -41,6 +42,23 @@ impl Request {
     }
 }
 
+/// Holds requests until it is opened.
+#[derive(Clone, Default)]
+pub struct Gate(Arc<watch::Sender<bool>>);
+
+impl Gate {
+    /// Lets all pass, those to come as well.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn pass(&self) {
+        let mut state = self.0.subscribe();
+        // It can't fail: the sender is here.
+        let _ = state.wait_for(|is_open| *is_open).await;
+    }
+}
+
 type Change = Box<dyn FnOnce(&mut Value) + Send>;
 
 /// What becomes of a request.
@@ -58,6 +76,8 @@ pub enum Act {
     Late(Duration),
     /// Forwarded late.
     Hold(Duration),
+    /// Forwarded once a gate is open.
+    Wait(Gate),
     /// Forwarded; a node's result is changed.
     Change(Change),
     /// Forwarded with another body.
@@ -130,6 +150,13 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
             // It arrives although nobody waits for it any more.
             let held = tokio::spawn(async move {
                 tokio::time::sleep(delay).await;
+                proxy.forward(&request, headers, bytes).await
+            });
+            held.await.unwrap_or_else(|_| lost())
+        }
+        Act::Wait(gate) => {
+            let held = tokio::spawn(async move {
+                gate.pass().await;
                 proxy.forward(&request, headers, bytes).await
             });
             held.await.unwrap_or_else(|_| lost())

@@ -1,16 +1,16 @@
 //! What a node that is asked first does wrong, while the one behind it is good.
 
 use std::{
+    mem,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 
-use super::{Act, Request};
+use super::{Act, Gate, Request};
 
 /// A way to be bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Vice {
     Swallows,
     /// Knows no later block, and forgets what it is sent.
     StandsStill,
-    /// Answers after ten seconds.
+    /// Answers when it is good again.
     Hangs,
     /// Asks for fewer calls.
     Throttles,
@@ -45,12 +45,13 @@ impl Vice {
         Self::InventsBlocks,
     ];
 
-    /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands.
-    fn act(self, request: &Request, head: u64, still: u64) -> Act {
+    /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands. A
+    /// call that it doesn't answer waits at the gate.
+    fn act(self, request: &Request, head: u64, still: u64, gate: Gate) -> Act {
         match (self, &*request.operation) {
             (Self::Swallows | Self::StandsStill, "eth_sendRawTransaction") => request.swallow(),
             (Self::StandsStill, _) => as_of(request, still),
-            (Self::Hangs, _) => Act::Hold(Duration::from_secs(10)),
+            (Self::Hangs, _) => Act::Wait(gate),
             (Self::Throttles, _) => Act::Answer(429, "slow down".to_owned()),
             (Self::ForgesStatus, "eth_getTransactionReceipt") => Act::add("status", json!("0x0")),
             (Self::ForgesNonces, "eth_getTransactionCount") => Act::Say(json!("0x3b9aca00")),
@@ -72,6 +73,8 @@ struct State {
     head: AtomicU64,
     still: AtomicU64,
     disturbed: AtomicUsize,
+    /// Where calls wait for it to be good again.
+    gate: Mutex<Gate>,
 }
 
 impl Wayward {
@@ -85,6 +88,7 @@ impl Wayward {
         self.0.still.store(self.0.head.load(Relaxed), Relaxed);
         let position = Vice::ALL.iter().position(|known| Some(*known) == vice);
         self.0.vice.store(position.map_or(0, |position| position + 1), Relaxed);
+        mem::take(&mut *self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)).open();
     }
 
     pub fn is_bad(&self) -> bool {
@@ -98,9 +102,11 @@ impl Wayward {
 
     /// What becomes of a request.
     pub fn act(&self, request: &Request) -> Act {
+        // First: it is opened after the node has turned.
+        let gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let vice = self.0.vice.load(Relaxed).checked_sub(1).and_then(|at| Vice::ALL.get(at));
         let (head, still) = (self.0.head.load(Relaxed), self.0.still.load(Relaxed));
-        let act = vice.map_or(Act::Forward, |vice| vice.act(request, head, still));
+        let act = vice.map_or(Act::Forward, |vice| vice.act(request, head, still, gate));
         self.0.disturbed.fetch_add(usize::from(!matches!(act, Act::Forward)), Relaxed);
         act
     }

@@ -20,7 +20,7 @@ use crate::{
     proxy::{self, Act},
     support::{
         Error, RESERVE, act_as, lanes_receipts, queue, relay, renaming, run, stage, token_creation, transaction,
-        unsent_failure,
+        unsent_failure, until_mined,
     },
 };
 
@@ -97,7 +97,8 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Resul
     for artist in &artists {
         let collection = workshop.collection(&[*artist]).await?;
         let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
-        act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
+        let first = act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
+        until_mined(&workshop, first).await?;
         let attack = token_creation(artist, collection, "ar://overtaken")?;
         ids.extend(queue(&workshop, artist, vec![NewTransaction { reserve: LIMIT, ..attack }]).await?);
     }

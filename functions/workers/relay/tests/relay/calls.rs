@@ -1,11 +1,12 @@
-//! Calls of nodes: how many a write takes, and how long they wait for each other.
+//! Calls of nodes: how many a write takes, and which wait for each other.
 
 use std::{
+    mem,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use alloy::{
@@ -24,7 +25,7 @@ use shared::{
 };
 
 use crate::{
-    proxy::{self, Act},
+    proxy::{self, Act, Gate},
     support::{Error, answer_always, policy, queue, relay, rename, renaming, run, stage, token_creation},
 };
 
@@ -66,19 +67,22 @@ async fn next_tokens_of_many_collections_are_read_in_one_call() -> Result<(), Er
 
 #[tokio::test(flavor = "multi_thread")]
 async fn write_takes_three_round_trips_once_the_caller_is_known() -> Result<(), Error> {
-    /// How long each call takes: what isn't a call takes less.
-    const DELAY: Duration = Duration::from_secs(1);
+    const TRIPS: usize = 3;
+    /// Calls that come without an answer in between come within this.
+    const LULL: Duration = Duration::from_millis(500);
     let (workshop, artists, collection) = stage("relay-round-trips", 1).await?;
     let artist = artists[0];
     queue(&workshop, &artist, vec![renaming(collection, "ar://first-write")]).await?;
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
     let oracle = workshop.chain.spending.l1_fee_oracle.ok_or("no oracle")?;
     answer_always(&workshop.node().await?, oracle, 1).await?;
-    let calls = Arc::new(Mutex::new(Vec::new()));
+    // Each call waits until those that don't wait for its answer have come.
+    let calls = Arc::new(Mutex::new((Vec::new(), Gate::default())));
     let log = Arc::clone(&calls);
     let url = proxy::start(&workshop.rpc_url, move |request| {
-        log.lock().unwrap().push(request.operation.clone());
-        Act::Hold(DELAY)
+        let (calls, gate) = &mut *log.lock().unwrap();
+        calls.push(request.operation.clone());
+        Act::Wait(gate.clone())
     })
     .await?;
     let planner = Planner::new(workshop.chain.clone(), workshop.node_at(&url)?, workshop.operator, policy());
@@ -86,16 +90,35 @@ async fn write_takes_three_round_trips_once_the_caller_is_known() -> Result<(), 
     let token = token_creation(&artist, collection, "ar://next")?.plan;
     let uri = Plan::Calls { calls: vec![rename(collection, "ar://renamed")] };
     for (plan, permission, most) in [(uri, Permission::Metadata, 5), (token, Permission::Admin, 6)] {
-        calls.lock().unwrap().clear();
-        let start = Instant::now();
+        calls.lock().unwrap().0.clear();
+        let mut trips = 0;
 
-        let moment = MomentRef { chain: workshop.chain.id, collection: collection.into(), token: U256::ONE.into() };
-        let permissions = Permissions::of(planner.node(), artist.embedded_wallet.into(), &moment).await?;
-        assert!(permissions.exists && permissions.may(permission));
-        planner.plan(&caller, plan).await?;
+        let write = async {
+            let moment = MomentRef { chain: workshop.chain.id, collection: collection.into(), token: U256::ONE.into() };
+            let permissions = Permissions::of(planner.node(), artist.embedded_wallet.into(), &moment).await?;
+            assert!(permissions.exists && permissions.may(permission));
+            planner.plan(&caller, plan).await?;
+            Ok::<_, Error>(())
+        };
+        let answers = async {
+            let mut answered = 0;
+            while trips <= TRIPS {
+                let before = calls.lock().unwrap().0.len();
+                tokio::time::sleep(LULL).await;
+                let (calls, gate) = &mut *calls.lock().unwrap();
+                if calls.len() == before && before > answered {
+                    (answered, trips) = (before, trips + 1);
+                    mem::take(gate).open();
+                }
+            }
+        };
+        tokio::select! {
+            written = write => written?,
+            () = answers => {}
+        }
 
-        let (elapsed, calls) = (start.elapsed(), calls.lock().unwrap());
-        assert!(elapsed < DELAY * 4, "{elapsed:?} for {calls:?}");
+        let calls = &calls.lock().unwrap().0;
+        assert!(trips <= TRIPS, "{trips} for {calls:?}");
         assert!(calls.len() <= most, "{calls:?}");
     }
     Ok(())

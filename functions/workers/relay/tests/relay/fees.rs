@@ -16,8 +16,8 @@ use shared::{model::TransactionStatus, store::artist::Slot};
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, answer_always, assert_done_once, queue, relay, renaming, run, run_for, spawn, stage, transaction, until,
-        until_sent,
+        Error, answer_always, assert_done_once, batch_of, counting, nonces, queue, relay, renaming, run, spawn, stage,
+        transaction, until, until_more, until_sent,
     },
 };
 
@@ -36,9 +36,7 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
     set_base_fee(&node, 100_000_000).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://dear")]).await?[0];
     let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
-    let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
-    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
-    let batch = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
+    let batch = batch_of(&workshop, &until_sent(&workshop, &artist, id).await?).await?.ok_or("no batch")?;
     let offered = u128::from(batch.attempts[0].fees.max_fee_per_gas);
 
     set_base_fee(&node, offered * 3 / 2).await?;
@@ -59,13 +57,16 @@ async fn base_fee_above_the_cap_delays_the_batch() -> Result<(), Error> {
     set_base_fee(&node, 2 * u128::from(workshop.chain.spending.max_fee_per_gas)).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://cap")]).await?[0];
 
-    let report = run_for(&relay(&workshop, &workshop.rpc_url)?, Duration::from_secs(1)).await?;
-    assert_eq!((report.batches, report.signatures), (0, 0));
+    let (url, fees) = counting(&workshop.rpc_url, "eth_feeHistory").await?;
+    let mut running = spawn(relay(&workshop, &url)?);
+    // Read for a batch, and again.
+    until_more(&fees, 3).await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Queued);
 
     set_base_fee(&node, 1_000_000).await?;
     node.anvil_set_auto_mine(true).await?;
-    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let report = running.done().await?;
+    assert_eq!((report.batches, report.signatures), (1, 1));
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
     Ok(())
 }
@@ -144,15 +145,29 @@ async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
     for (lane, _) in workshop.lanes() {
         node.anvil_set_balance(*lane, U256::from(BALANCE)).await?;
     }
-    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let is_asked = request.body.to_string().contains(&format!("{ORACLE:x}"));
+        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    let mut relay = relay(&workshop, &url)?;
     relay.chain.spending.l1_fee_oracle = Some(ORACLE);
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://data")]).await?[0];
 
     answer_always(&node, ORACLE, BALANCE).await?;
-    assert_eq!(run_for(&relay, Duration::from_secs(3)).await?.signatures, 0);
+    let mut running = spawn(relay);
+    // Each lane once, and one again.
+    until_more(&asked, workshop.lanes().len() + 1).await?;
+    for (lane, _) in workshop.lanes() {
+        assert_eq!(nonces(&workshop, *lane).await?, (0, 0));
+    }
 
     answer_always(&node, ORACLE, BALANCE / 2).await?;
-    assert_eq!(run(&relay).await?.ended, 1);
+    let report = running.done().await?;
+    assert_eq!((report.ended, report.signatures), (1, 1));
     assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
     Ok(())
 }

@@ -14,15 +14,12 @@ use shared::{model::TransactionStatus, store::artist::Artist};
 use tokio::sync::Notify;
 
 use crate::{
-    proxy::{self, Act, Request},
+    proxy::{self, Act, Gate, Request},
     support::{
-        Error, Ways, assert_done_once, nonces, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
-        unsent_failure, until_sent,
+        Error, FOREVER, SHORT, Ways, assert_done_once, nonces, queue, relay, relay_over, renaming, run, spawn, stage,
+        transaction, unsent_failure, until, until_pooled, until_sent,
     },
 };
-
-/// Longer than any test here takes.
-const FOREVER: Duration = Duration::from_secs(600);
 
 /// Queues one transaction of each artist in each round, and interrupts a relay at the call whose number is the round's,
 /// until a relay is done before it comes to that call. Another relay goes on.
@@ -86,7 +83,9 @@ async fn interrupt(
         kms: proxy::start(&parts.kms, decide.clone()).await?,
         store: proxy::start(&parts.store, decide).await?,
     };
-    let disturbed = relay_over(workshop, &ways).await?;
+    let mut disturbed = relay_over(workshop, &ways).await?;
+    // On a slow machine it would make more calls.
+    disturbed.times.fresh = FOREVER;
     let holder = disturbed.holder.clone();
     let mut running = spawn(disturbed);
     let is_done = tokio::select! {
@@ -95,7 +94,7 @@ async fn interrupt(
             true
         }
         () = reached.notified() => {
-            // Calls that it made are answered, if they are.
+            // Calls that it made are answered, if they are; whether or not, it may die now.
             tokio::time::sleep(Duration::from_millis(50)).await;
             false
         }
@@ -155,15 +154,18 @@ async fn database_failure_at_any_call_loses_no_transaction() -> Result<(), Error
 
 #[tokio::test(flavor = "multi_thread")]
 async fn paused_leader_repeats_nothing_after_losing_its_lease() -> Result<(), Error> {
-    /// Longer than a leader may be silent.
-    const SILENCE: Duration = Duration::from_secs(7);
     let (workshop, artists, collection) = stage("relay-still", 2).await?;
-    let parts = Ways::of(&workshop);
-    // The first leader's changes to batches come late, one after the other, and it shows no life.
+    let (parts, gate, held) = (Ways::of(&workshop), Gate::default(), Arc::new(AtomicUsize::new(0)));
+    let (late, counter) = (gate.clone(), Arc::clone(&held));
+    // The first leader's changes to batches come late, and it shows no life.
     let store = proxy::start(&parts.store, move |request| {
         let text = request.body.to_string();
-        let is_slow = text.contains("BATCH#") || text.contains("SET beat");
-        if is_slow && request.operation != "GetItem" { Act::Hold(SILENCE) } else { Act::Forward }
+        let (is_change, is_beat) = (text.contains("BATCH#"), text.contains("SET beat"));
+        if request.operation == "GetItem" || !(is_change || is_beat) {
+            return Act::Forward;
+        }
+        counter.fetch_add(usize::from(is_change), Relaxed);
+        Act::Wait(late.clone())
     })
     .await?;
     let mut ids = Vec::new();
@@ -171,9 +173,12 @@ async fn paused_leader_repeats_nothing_after_losing_its_lease() -> Result<(), Er
         ids.push(queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?[0]);
     }
     let mut slow = spawn(relay_over(&workshop, &Ways { store, ..parts }).await?);
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    until("held", async || Ok(held.load(Relaxed) > 0)).await?;
 
-    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let mut next = relay(&workshop, &workshop.rpc_url)?;
+    next.times.lease = SHORT;
+    assert_eq!(run(&next).await?.ended, 2);
+    gate.open();
     slow.done().await?;
 
     for (artist, id) in artists.iter().zip(ids) {
@@ -190,11 +195,14 @@ async fn former_leader_cannot_end_a_transaction_that_its_successor_sent() -> Res
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://sent")]).await?[0];
     let stale = transaction(&workshop, &artist, id).await?;
     alloy::providers::ext::AnvilApi::anvil_set_auto_mine(&workshop.node().await?, false).await?;
-    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
-    until_sent(&workshop, &artist, id).await?;
+    let mut next = relay(&workshop, &workshop.rpc_url)?;
+    next.times.lease = SHORT;
+    let mut running = spawn(next);
+    let sent = until_sent(&workshop, &artist, id).await?;
 
     let ending = unsent_failure();
     assert!(!store.give_up(&former, &stale, &ending, stale.updated_at).await?);
+    until_pooled(&workshop, &sent).await?;
     alloy::providers::ext::AnvilApi::anvil_mine(&workshop.node().await?, Some(1), None).await?;
     running.done().await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);

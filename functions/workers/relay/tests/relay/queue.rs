@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -17,8 +17,8 @@ use shared::{
 };
 
 use crate::{
-    proxy::{self, Act},
-    support::{Error, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until},
+    proxy::{self, Act, Gate},
+    support::{Error, FOREVER, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,6 +33,7 @@ async fn held_transactions_hide_no_other() -> Result<(), Error> {
     let id = queue(&workshop, &artists[1], vec![renaming(collection, "ar://behind")]).await?[0];
     let mut relay = relay(&workshop, &workshop.rpc_url)?;
     relay.window = 2;
+    relay.times.grace = FOREVER;
 
     let running = spawn(relay);
 
@@ -66,7 +67,9 @@ async fn artist_behind_four_thousand_held_transactions_is_served() -> Result<(),
     try_join_all(crowd).await?;
     workshop.node().await?.anvil_set_interval_mining(BLOCK.as_secs()).await?;
     let id = queue(&workshop, artist, vec![renaming(collection, "ar://behind")]).await?[0];
-    let (running, start) = (spawn(relay(&workshop, &workshop.rpc_url)?), Instant::now());
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.times.grace = FOREVER;
+    let (running, start) = (spawn(relay), Instant::now());
 
     let is_mined = async || Ok(transaction(&workshop, artist, id).await?.status == TransactionStatus::Mined);
     until("mined", is_mined).await?;
@@ -110,11 +113,11 @@ async fn reasons_of_a_batch_take_one_simulation() -> Result<(), Error> {
 async fn outcomes_are_told_before_reasons_are_found() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-words", 2).await?;
     let closed = workshop.collection(&[]).await?;
-    let is_slow = Arc::new(AtomicBool::new(true));
-    let slow = Arc::clone(&is_slow);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_simulation = request.operation == "eth_simulateV1";
-        if is_simulation && slow.load(Relaxed) { Act::Hold(Duration::from_secs(4)) } else { Act::Forward }
+    let gate = Gate::default();
+    let words = gate.clone();
+    let url = proxy::start(&workshop.rpc_url, move |request| match &*request.operation {
+        "eth_simulateV1" => Act::Wait(words.clone()),
+        _ => Act::Forward,
     })
     .await?;
     let refused = queue(&workshop, &artists[0], vec![renaming(closed, "ar://forbidden")]).await?[0];
@@ -125,7 +128,7 @@ async fn outcomes_are_told_before_reasons_are_found() -> Result<(), Error> {
     until("mined", is_done).await?;
     assert_eq!(transaction(&workshop, &artists[0], refused).await?.status, TransactionStatus::Sent);
 
-    is_slow.store(false, Relaxed);
+    gate.open();
     running.done().await?;
     let row = transaction(&workshop, &artists[0], refused).await?;
     let reason = row.reason.unwrap_or_default();

@@ -1,8 +1,11 @@
 //! Transactions that nodes or accounts refuse, alone or with others.
 
 use std::{
-    sync::{Mutex, OnceLock},
-    time::{Duration, Instant},
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Instant,
 };
 
 use local::workshop::Workshop;
@@ -15,7 +18,8 @@ use shared::{
 use crate::{
     proxy::{self, Act, Request},
     support::{
-        Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction, unsent_failure,
+        Error, FOREVER, NODE_TIMEOUT, assert_done_once, queue, relay, renaming, run, stage, take_account, transaction,
+        unsent_failure,
     },
 };
 
@@ -142,8 +146,9 @@ async fn node_of_another_chain_gets_nothing() -> Result<(), Error> {
     for urls in [vec![&other], vec![&workshop.rpc_url, &other]] {
         let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
         let mut relay = relay(&workshop, &workshop.rpc_url)?;
-        relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(2))?;
-        let stopped = run_for(&relay, Duration::from_millis(100)).await.unwrap_err();
+        relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
+        // Once.
+        let stopped = relay.run(Instant::now()).await.unwrap_err();
         assert!(stopped.to_string().contains("another chain"), "{stopped}");
     }
     assert_eq!(*sent.lock().unwrap(), 0);
@@ -151,13 +156,13 @@ async fn node_of_another_chain_gets_nothing() -> Result<(), Error> {
     Ok(())
 }
 
-/// A node that says for some time that every batch would revert.
-async fn doubting(workshop: &Workshop, time: Duration) -> Result<String, Error> {
-    let (safe, start) = (format!("{:#x}", workshop.operator.safe), Instant::now());
+/// A node that says that batches would revert, so many times.
+async fn doubting(workshop: &Workshop, times: usize) -> Result<String, Error> {
+    let (safe, asked) = (format!("{:#x}", workshop.operator.safe), AtomicUsize::new(0));
     let doubts = move |request: &Request| {
         let call: &Value = &request.body["params"][0];
         let is_batch = request.operation == "eth_call" && call["to"] == safe && call["from"].is_string();
-        let is_doubted = is_batch && start.elapsed() < time;
+        let is_doubted = is_batch && asked.fetch_add(1, Relaxed) < times;
         if is_doubted { Act::Refuse("execution reverted") } else { Act::Forward }
     };
     proxy::start(&workshop.rpc_url, doubts).await
@@ -166,10 +171,10 @@ async fn doubting(workshop: &Workshop, time: Duration) -> Result<String, Error> 
 #[tokio::test(flavor = "multi_thread")]
 async fn lone_transaction_that_one_of_two_nodes_rejects_is_mined() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-disputed", 1).await?;
-    let urls = [doubting(&workshop, Duration::from_secs(600)).await?, workshop.rpc_url.clone()];
+    let urls = [doubting(&workshop, usize::MAX).await?, workshop.rpc_url.clone()];
     let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
     let mut relay = relay(&workshop, &workshop.rpc_url)?;
-    relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(2))?;
+    relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
     queue(&workshop, &artists[0], vec![renaming(collection, "ar://disputed")]).await?;
 
     run(&relay).await?;
@@ -180,10 +185,12 @@ async fn lone_transaction_that_one_of_two_nodes_rejects_is_mined() -> Result<(),
 #[tokio::test(flavor = "multi_thread")]
 async fn lone_transaction_rejected_for_a_moment_is_mined() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-doubted", 1).await?;
-    let url = doubting(&workshop, Duration::from_secs(3)).await?;
+    // It is asked twice each time.
+    let mut relay = relay(&workshop, &doubting(&workshop, 4).await?)?;
+    relay.times.grace = FOREVER;
     queue(&workshop, &artists[0], vec![renaming(collection, "ar://doubted")]).await?;
 
-    run(&relay(&workshop, &url)?).await?;
+    run(&relay).await?;
 
     assert_done_once(&workshop, collection, &["ar://doubted".to_owned()]).await
 }

@@ -1,14 +1,14 @@
 //! Blocks that the chain drops.
 
-use std::time::Duration;
-
 use alloy::{
     eips::BlockNumberOrTag,
     primitives::U256,
     providers::{Provider, ext::AnvilApi},
-    rpc::types::anvil::ReorgOptions,
 };
-use local::{contracts::DEPLOYER, workshop::Workshop};
+use local::{
+    contracts::DEPLOYER,
+    workshop::{Workshop, reorganise},
+};
 use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
@@ -16,8 +16,8 @@ use shared::{
 };
 
 use crate::support::{
-    Error, act_as, assert_done_once, come_before, done, forgetful, queue, relay, renaming, run, spawn, stage,
-    token_creation, transaction, until, until_sent,
+    Error, FOREVER, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful, queue, relay,
+    renaming, run, spawn, stage, token_creation, transaction, until, until_sent, until_turned,
 };
 
 const DEPTH: u64 = 8;
@@ -47,12 +47,24 @@ async fn dropped_batches_are_mined_again_at_higher_fees() -> Result<(), Error> {
     }
 
     node.anvil_set_auto_mine(false).await?;
-    node.anvil_reorg(ReorgOptions { depth: DEPTH, tx_block_pairs: Vec::new() }).await?;
+    reorganise(&node, DEPTH).await?;
     node.anvil_set_next_block_base_fee_per_gas(4_000_000_000).await?;
     node.anvil_mine(Some(1), None).await?;
     assert_done_once(&workshop, collection, &[]).await?;
+    let mut running = spawn(patient(&workshop)?);
+    // No block comes before: each lowers the base fee.
+    until("raised", async || {
+        for (artist, id) in &ids {
+            let batch = batch_of(&workshop, &transaction(&workshop, artist, *id).await?).await?;
+            if batch.is_some_and(|batch| batch.attempts.len() > 1) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+    .await?;
     node.anvil_set_interval_mining(1).await?;
-    let report = run(&patient(&workshop)?).await?;
+    let report = running.done().await?;
 
     assert!(report.bumped > 0, "{report:?}");
     assert_done_once(&workshop, collection, &expected).await?;
@@ -81,7 +93,7 @@ async fn transaction_that_reverts_in_its_new_block_becomes_reverted() -> Result<
 
     // The other branch has a block in which the first artist loses the permission.
     node.anvil_set_auto_mine(false).await?;
-    node.anvil_reorg(ReorgOptions { depth: 1, tx_block_pairs: Vec::new() }).await?;
+    reorganise(&node, 1).await?;
     for token in [U256::ZERO, U256::ONE] {
         let removal = Creator1155::removePermissionCall {
             tokenId: token,
@@ -122,7 +134,10 @@ async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(),
     node.anvil_set_auto_mine(false).await?;
     let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://once")?]).await?[0];
     let (url, forgets) = forgetful(&workshop).await?;
+    let (url, balances) = counting(&url, "eth_getBalance").await?;
     let mut careful = relay(&workshop, &url)?;
+    // Blocks come when the test says so.
+    careful.times.quiet = FOREVER;
     (careful.chain.confirmations, careful.chain.reorg_depth) = (4, FINAL);
     let mut running = spawn(careful);
     let sent = until_sent(&workshop, &artist, id).await?;
@@ -130,12 +145,12 @@ async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(),
     let other = Creator1155::setupNewTokenCall { newURI: "ar://other".to_owned(), maxSupply: U256::ONE };
     come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
     until("back in the queue", async || Ok(transaction(&workshop, &artist, id).await?.attempts == 1)).await?;
-    // Time to send it again, which would be too early.
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // To send it again would be too early.
+    until_turned(&workshop, &balances).await?;
     node.anvil_mine(Some(1), None).await?;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    until_turned(&workshop, &balances).await?;
 
-    node.anvil_reorg(ReorgOptions { depth: 2, tx_block_pairs: Vec::new() }).await?;
+    reorganise(&node, 2).await?;
     node.anvil_set_interval_mining(1).await?;
     running.done().await?;
 
@@ -156,10 +171,11 @@ async fn artist_stays_with_the_lane_of_batches_that_are_not_final() -> Result<()
     // Its lane is busy with another artist's batch.
     node.anvil_set_auto_mine(false).await?;
     let other = queue(&workshop, &artists[1], vec![renaming(collection, "ar://1/0")]).await?[0];
-    let mut running = spawn(patient(&workshop)?);
+    let (url, balances) = counting(&workshop.rpc_url, "eth_getBalance").await?;
+    let mut running = spawn(ChainRelay { node: workshop.node_at(&url)?, ..patient(&workshop)? });
     until_sent(&workshop, &artists[1], other).await?;
     let second = queue(&workshop, &artists[0], vec![renaming(collection, "ar://0/1")]).await?[0];
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    until_turned(&workshop, &balances).await?;
     node.anvil_set_interval_mining(1).await?;
     running.done().await?;
 
@@ -167,7 +183,7 @@ async fn artist_stays_with_the_lane_of_batches_that_are_not_final() -> Result<()
     let (first, second) = (lane(first).await?, lane(second).await?);
     assert_eq!(first, second);
     // Both blocks are dropped, and the order holds.
-    node.anvil_reorg(ReorgOptions { depth: 6, tx_block_pairs: Vec::new() }).await?;
+    reorganise(&node, 6).await?;
     until("done again", async || {
         run(&patient(&workshop)?).await?;
         let uris = done(&workshop, &[collection]).await?.0;
@@ -187,7 +203,7 @@ async fn artist_leaves_a_lane_that_can_not_go_on() -> Result<(), Error> {
     node.anvil_set_balance(left.into(), U256::ZERO).await?;
     let second = queue(&workshop, &artists[0], vec![renaming(collection, "ar://1")]).await?[0];
     let mut relay = patient(&workshop)?;
-    relay.affinity = Duration::from_secs(2);
+    relay.times.affinity = SHORT;
     run(&relay).await?;
 
     let row = transaction(&workshop, &artists[0], second).await?;

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -14,13 +14,17 @@ use alloy::{
     providers::{Provider, RootProvider, ext::AnvilApi},
     rpc::types::TransactionRequest,
 };
-use local::{cloud::Endpoints, workshop::Workshop};
-use relay::{ChainRelay, Report};
+use local::{
+    cloud::Endpoints,
+    patience::{PATIENCE, eventually},
+    workshop::Workshop,
+};
+use relay::{ChainRelay, Report, Times};
 use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, node::Node, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
-    store::artist::{Artist, Ending, Transaction},
+    store::artist::{Artist, Batch, Ending, Slot, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
@@ -28,8 +32,29 @@ use uuid::Uuid;
 pub use crate::common::*;
 use crate::proxy::{self, Act};
 
-/// Longest run of a relay.
-pub const RUN: Duration = Duration::from_secs(120);
+/// Longer than any test takes.
+pub const FOREVER: Duration = Duration::from_secs(3_600);
+
+/// Longest wait for a node that may hang: a relay that waits for it more than a few times doesn't get through.
+pub const NODE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What tests wait for.
+pub const SHORT: Duration = Duration::from_millis(500);
+
+/// Of the relay's waits those that tests wait for are short, and those whose end would change what a test is about never
+/// end, however slow the machine is.
+pub const TIMES: Times = Times {
+    lease: FOREVER,
+    fresh: SHORT,
+    rebroadcast: SHORT,
+    grace: SHORT,
+    nonce_grace: SHORT,
+    quiet: SHORT,
+    affinity: FOREVER,
+    proof_patience: FOREVER,
+    reason: FOREVER,
+    reason_patience: FOREVER,
+};
 
 /// The ending of a transaction that failed before it was sent.
 pub fn unsent_failure() -> Ending {
@@ -62,8 +87,7 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         payouts: workshop.payouts(),
         provenance: workshop.provenance(),
         holder: Uuid::new_v4().to_string(),
-        affinity: Duration::from_secs(15),
-        proof_patience: Duration::from_secs(60),
+        times: TIMES,
         window: 4_000,
     })
 }
@@ -75,16 +99,12 @@ pub async fn relay_behind(
 ) -> Result<ChainRelay, Error> {
     let first = proxy::start(&workshop.rpc_url, disturb).await?;
     let urls = json!({ workshop.chain.id.to_string(): [first, workshop.rpc_url] }).to_string().parse()?;
-    let node = Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(5))?;
+    let node = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
     Ok(ChainRelay { node, ..relay(workshop, &workshop.rpc_url)? })
 }
 
 pub async fn run(relay: &ChainRelay) -> Result<Report, Error> {
-    run_for(relay, RUN).await
-}
-
-pub async fn run_for(relay: &ChainRelay, time: Duration) -> Result<Report, Error> {
-    Ok(relay.run(Instant::now() + time).await?)
+    Ok(relay.run(Instant::now() + PATIENCE).await?)
 }
 
 pub async fn transaction(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
@@ -159,21 +179,65 @@ pub async fn stage(name: &str, artists: usize) -> Result<(Workshop, Vec<Artist>,
     Ok((workshop, people, collection))
 }
 
-/// Waits until something holds; fails after half a minute.
+/// Waits until something holds.
 pub async fn until(what: &str, holds: impl AsyncFn() -> Result<bool, Error>) -> Result<(), Error> {
-    let start = Instant::now();
-    while !holds().await? {
-        if start.elapsed() > Duration::from_secs(30) {
-            return Err(format!("{what}: not within half a minute").into());
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    Ok(())
+    eventually(what, async || Ok(holds().await?.then_some(()))).await
 }
 
+/// Waits until a transaction is marked as sent, and its batch is stored, which comes after.
 pub async fn until_sent(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
-    until("sent", async || Ok(transaction(workshop, artist, id).await?.status == TransactionStatus::Sent)).await?;
-    transaction(workshop, artist, id).await
+    eventually("sent", async || {
+        let row = transaction(workshop, artist, id).await?;
+        let is_sent = row.status == TransactionStatus::Sent && batch_of(workshop, &row).await?.is_some();
+        Ok(is_sent.then_some(row))
+    })
+    .await
+}
+
+/// The batch that a transaction names, if it is stored.
+pub async fn batch_of(workshop: &Workshop, row: &Transaction) -> Result<Option<Batch>, Error> {
+    let batch = row.batch.ok_or("no batch")?;
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    Ok(workshop.transactions().batch(&slot).await?)
+}
+
+/// Waits until the node has the newest bytes of a transaction's batch: those of a stored batch may still be under way.
+pub async fn until_pooled(workshop: &Workshop, row: &Transaction) -> Result<(), Error> {
+    let (node, hash) = (workshop.node().await?, *row.hashes.last().ok_or("never sent")?);
+    until("in the pool", async || Ok(node.get_transaction_by_hash(hash).await?.is_some())).await
+}
+
+/// A way to the node that counts the calls of a method.
+pub async fn counting(target: &str, method: &'static str) -> Result<(String, Arc<AtomicUsize>), Error> {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    let url = proxy::start(target, move |request| {
+        counter.fetch_add(usize::from(request.operation == method), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    Ok((url, calls))
+}
+
+/// Waits until there are so many more calls.
+pub async fn until_more(calls: &AtomicUsize, count: usize) -> Result<(), Error> {
+    let before = calls.load(Relaxed);
+    until("more calls", async || Ok(calls.load(Relaxed) >= before + count)).await
+}
+
+/// Waits until a relay with these lanes, which reads each one's balance, has taken a turn with what is there now.
+pub async fn until_turned(workshop: &Workshop, balances: &AtomicUsize) -> Result<(), Error> {
+    // One such reading may have begun before, and one comes before its turn.
+    until_more(balances, 3 * workshop.lanes().len()).await
+}
+
+/// Waits until a transaction is in a block: a node answers who sends one before it mines. Returns the block's number.
+pub async fn until_mined(workshop: &Workshop, hash: B256) -> Result<u64, Error> {
+    let node = workshop.node().await?;
+    eventually("a transaction is mined", async || {
+        Ok(node.get_transaction_receipt(hash).await?.and_then(|receipt| receipt.block_number))
+    })
+    .await
 }
 
 /// Fails unless each URI was given to token 1 exactly once, and nothing else was.
@@ -235,16 +299,15 @@ pub async fn come_before(
     Ok(node.anvil_mine(Some(1), None).await?)
 }
 
-/// Takes a lane from the operator Safe's owners.
-pub async fn disown(workshop: &Workshop, lane: Address) -> Result<(), Error> {
+/// Takes a lane from the operator Safe's owners. Returns the transaction's hash; it may not be in a block yet.
+pub async fn disown(workshop: &Workshop, lane: Address) -> Result<B256, Error> {
     let safe = workshop.operator.safe;
     let node = workshop.node_at(&workshop.rpc_url)?;
     let owners = node.read(safe, &Safe::getOwnersCall {}).await?.ok_or("no Safe")?;
     let at = owners.iter().position(|owner| *owner == lane).ok_or("no such owner")?;
     let before = if at == 0 { Address::with_last_byte(1) } else { owners[at - 1] };
     let removal = Safe::removeOwnerCall { prevOwner: before, owner: lane, _threshold: U256::ONE };
-    act_as(workshop, safe, Call::new(safe, &removal)).await?;
-    Ok(())
+    act_as(workshop, safe, Call::new(safe, &removal)).await
 }
 
 /// Gives an artist's account to somebody else.
@@ -252,8 +315,8 @@ pub async fn take_account(workshop: &Workshop, artist: &Artist) -> Result<(), Er
     let account: Address = artist.embedded_wallet.into();
     let (before, thief) = (Address::with_last_byte(1), Address::repeat_byte(7));
     let swap = Safe::swapOwnerCall { prevOwner: before, oldOwner: workshop.operator.safe, newOwner: thief };
-    act_as(workshop, account, Call::new(account, &swap)).await?;
-    Ok(())
+    let taken = act_as(workshop, account, Call::new(account, &swap)).await?;
+    until_mined(workshop, taken).await.map(drop)
 }
 
 /// How often the lead of the chain's relay was taken.

@@ -1,6 +1,6 @@
 //! Moments whose ids are known only when their transaction is signed.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use alloy::{
     primitives::{Address, B256, U256},
@@ -8,7 +8,7 @@ use alloy::{
     rpc::types::Filter,
     sol_types::SolEvent,
 };
-use local::contracts::DEPLOYER;
+use local::{contracts::DEPLOYER, patience::eventually};
 use shared::{
     chain::contracts::native::{
         Creator1155,
@@ -19,8 +19,8 @@ use shared::{
 };
 
 use crate::support::{
-    Error, RESERVE, act_with_tip, come_before, forgetful, lanes_receipts, queue, relay, run, spawn, stage,
-    token_creation, transaction, until_sent,
+    Error, FOREVER, RESERVE, act_with_tip, come_before, counting, forgetful, lanes_receipts, queue, relay, run, spawn,
+    stage, token_creation, transaction, until_sent, until_turned,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,8 +102,12 @@ async fn somebody_who_mints_in_each_block_makes_few_tries_fail() -> Result<(), E
         Ok(NewTransaction { reserve: 100 * RESERVE, ..token_creation(artist, collection, uri)? })
     };
     let own = queue(&workshop, &artists[0], vec![create(&artists[0], "ar://own")?]).await?[0];
-    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
-    let mut sent = until_sent(&workshop, &artists[0], own).await?;
+    let (url, balances) = counting(&workshop.rpc_url, "eth_getBalance").await?;
+    let mut relay = relay(&workshop, &url)?;
+    // Blocks come when the test says so.
+    relay.times.quiet = FOREVER;
+    let mut running = spawn(relay);
+    until_sent(&workshop, &artists[0], own).await?;
     let mint = Creator1155::setupNewTokenCall { newURI: "ar://foreign".to_owned(), maxSupply: U256::ONE };
     let mut tips = (200_u128..).map(|tip| tip * 10_000_000);
     let mut mint_in_a_block = async || -> Result<(), Error> {
@@ -111,17 +115,30 @@ async fn somebody_who_mints_in_each_block_makes_few_tries_fail() -> Result<(), E
         let tip = tips.next().ok_or("no more tips")?;
         act_with_tip(&workshop, DEPLOYER, Call::new(collection, &mint), tip).await?;
         node.anvil_mine(Some(1), None).await?;
-        tokio::time::sleep(Duration::from_millis(150)).await;
         Ok(())
     };
-    while sent.attempts < TRIES && !sent.status.is_final() {
-        mint_in_a_block().await?;
-        sent = transaction(&workshop, &artists[0], own).await?;
-    }
+    eventually("all tries have failed", async || {
+        let row = transaction(&workshop, &artists[0], own).await?;
+        if row.attempts >= TRIES || row.status.is_final() {
+            return Ok(Some(()));
+        }
+        // No more blocks come after one with a try before it is seen to have failed.
+        let tried = row.hashes.last().filter(|_| row.status == TransactionStatus::Sent);
+        let is_in_block = match tried {
+            Some(hash) => node.get_transaction_receipt(*hash).await?.is_some(),
+            None => false,
+        };
+        if !is_in_block {
+            mint_in_a_block().await?;
+        }
+        Ok(None)
+    })
+    .await?;
     let other = queue(&workshop, &artists[1], vec![create(&artists[1], "ar://other")?]).await?[0];
     for _ in 0..5 {
         mint_in_a_block().await?;
     }
+    until_turned(&workshop, &balances).await?;
     assert_eq!(transaction(&workshop, &artists[1], other).await?.hashes.len(), 0, "the whole collection waits");
     let failed: Vec<_> =
         lanes_receipts(&workshop, &node).await?.into_iter().filter_map(|sent| sent.block_number).collect();

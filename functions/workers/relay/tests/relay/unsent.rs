@@ -12,11 +12,12 @@ use futures::future::join_all;
 use shared::{
     clock,
     model::{EventData, TransactionId, TransactionStatus},
-    store::artist::{Artist, ArtistTable, NewTransaction, ServiceEvents},
+    store::artist::{Admitted, Artist, ArtistTable, NewTransaction, ServiceEvents},
 };
+use tokio::sync::watch;
 
 use crate::{
-    proxy::{self, Act},
+    proxy::{self, Act, Gate},
     support::{
         Error, Ways, assert_done_once, queue, relay, relay_over, renaming, run, spawn, stage, transaction, until,
     },
@@ -58,11 +59,12 @@ async fn transaction_cancelled_while_its_batch_is_signed_is_not_sent() -> Result
     let (workshop, artists, collection) = stage("relay-cancelled-late", 2).await?;
     let (store, artist) = (workshop.transactions(), artists[0]);
     let is_signing = Arc::new(AtomicBool::new(false));
-    let signs = Arc::clone(&is_signing);
+    let (signs, gate) = (Arc::clone(&is_signing), Gate::default());
+    let signature = gate.clone();
     let mut ways = Ways::of(&workshop);
     ways.kms = proxy::start(&ways.kms, move |request| {
         if request.operation == "Sign" && !signs.swap(true, Relaxed) {
-            return Act::Hold(Duration::from_secs(1));
+            return Act::Wait(signature.clone());
         }
         Act::Forward
     })
@@ -74,6 +76,7 @@ async fn transaction_cancelled_while_its_batch_is_signed_is_not_sent() -> Result
 
     let row = transaction(&workshop, &artist, id).await?;
     assert!(store.cancel(&row, clock::now()?.as_secs()).await?);
+    gate.open();
 
     running.done().await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Cancelled);
@@ -92,16 +95,29 @@ async fn cancellations_at_any_time_are_true_or_refused() -> Result<(), Error> {
             ids.push((*artist, queue(&workshop, artist, vec![renaming(collection, &uri)]).await?[0], uri));
         }
     }
-    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let calls = Arc::new(watch::Sender::new(0_usize));
+    let (counter, mut ways) = (Arc::clone(&calls), Ways::of(&workshop));
+    ways.store = proxy::start(&ways.store, move |_| {
+        counter.send_modify(|count| *count = count.saturating_add(1));
+        Act::Forward
+    })
+    .await?;
+    let mut running = spawn(relay_over(&workshop, &ways).await?);
 
+    // Between any two calls of the relay to the database.
     let cancel = async |place: usize, artist: &Artist, id: TransactionId| -> Result<bool, Error> {
-        tokio::time::sleep(Duration::from_millis(place as u64 * 37 % 900)).await;
+        calls.subscribe().wait_for(|count| *count >= place * 37 % (4 * ids.len())).await?;
         let row = transaction(&workshop, artist, id).await?;
         Ok(store.cancel(&row, clock::now()?.as_secs()).await?)
     };
-    let cancelled = join_all(ids.iter().enumerate().map(|(place, (artist, id, _))| cancel(place, artist, *id))).await;
-
-    running.done().await?;
+    let cancelled = join_all(ids.iter().enumerate().map(|(place, (artist, id, _))| cancel(place, artist, *id)));
+    let (cancelled, done) = tokio::join!(cancelled, async {
+        let done = running.done().await;
+        // It makes no more.
+        calls.send_replace(usize::MAX);
+        done
+    });
+    done?;
     let mut expected = Vec::new();
     for ((artist, id, uri), is_cancelled) in ids.iter().zip(cancelled) {
         let (status, is_cancelled) = (transaction(&workshop, artist, *id).await?.status, is_cancelled?);
@@ -119,9 +135,14 @@ async fn cancellations_at_any_time_are_true_or_refused() -> Result<(), Error> {
 #[tokio::test(flavor = "multi_thread")]
 async fn transaction_ends_unsent_when_its_time_is_over_although_none_can_be_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-expired", 2).await?;
-    let (store, artist, now) = (workshop.transactions(), artists[0], clock::now()?.as_secs());
-    let until_soon = NewTransaction { valid_until: Some(now + 2), ..renaming(collection, "ar://too-late") };
-    let id = queue(&workshop, &artist, vec![until_soon]).await?[0];
+    let (store, artist, now) = (workshop.transactions(), artists[0], clock::now()?);
+    // It was queued a minute ago, for half a minute.
+    let late = NewTransaction { valid_until: Some(now.as_secs() - 30), ..renaming(collection, "ar://too-late") };
+    let admission = workshop.admission(&artist, vec![late]).await?;
+    let id = match store.admit(&admission, now - Duration::from_secs(60)).await? {
+        Admitted::Queued(queued) => queued[0].id,
+        Admitted::Refused(refusal) => return Err(format!("{refusal:?}").into()),
+    };
     let mut dear = relay(&workshop, &workshop.rpc_url)?;
     dear.chain.spending.max_fee_per_gas = 1;
 
@@ -133,7 +154,7 @@ async fn transaction_ends_unsent_when_its_time_is_over_although_none_can_be_sent
     assert!(reason.contains("in time"), "{reason}");
     let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!((account.waiting, account.spent), (0, 0));
-    let in_time = NewTransaction { valid_until: Some(now + 3_600), ..renaming(collection, "ar://in-time") };
+    let in_time = NewTransaction { valid_until: Some(now.as_secs() + 3_600), ..renaming(collection, "ar://in-time") };
     queue(&workshop, &artists[1], vec![in_time]).await?;
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
     assert_done_once(&workshop, collection, &["ar://in-time".to_owned()]).await

@@ -1,6 +1,6 @@
 //! Leadership of a chain's relay.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
@@ -10,7 +10,7 @@ use crate::{
     store::{
         artist::rows,
         engine::{
-            lease::{self, LeasedWork},
+            lease::{self, LEASE_TIMEOUT, LeasedWork},
             table::{PrimaryKey, StoreError},
         },
     },
@@ -25,21 +25,24 @@ pub struct Lease {
 }
 
 impl Transactions {
-    /// Does a chain's work once while its lease is held; returns whether to do it again.
+    /// Does a chain's work once while its lease is held; returns whether to do it again. A leader that is silent for
+    /// `timeout` is replaced.
     pub async fn hold_lease<W: LeasedWork<Lease = Lease>>(
         &self,
         chain: ChainId,
         holder: &str,
+        timeout: Duration,
         until: Instant,
         work: &mut W,
     ) -> Result<bool, W::Error> {
-        lease::hold(&self.table, &lease_key(chain), holder, until, |lease| Lease { chain, lease }, work).await
+        let key = lease_key(chain);
+        lease::hold(&self.table, &key, (holder, timeout), until, |lease| Lease { chain, lease }, work).await
     }
 
     /// Acquires the lease of a chain's relay, also from a holder that died; `None` as soon as another holder renews it.
     /// That one looks at the queue again before it ends, so a caller who queued something before needn't do more.
     pub async fn acquire_lease(&self, chain: ChainId, holder: &str) -> Result<Option<Lease>, StoreError> {
-        let lease = self.table.acquire(&lease_key(chain), holder).await?;
+        let lease = self.table.acquire(&lease_key(chain), holder, LEASE_TIMEOUT).await?;
         Ok(lease.map(|lease| Lease { chain, lease }))
     }
 

@@ -7,7 +7,7 @@ use crate::aws::Dispatch;
 use crate::store::{
     artist::rows,
     engine::{
-        lease::{self, Lease, LeasedWork},
+        lease::{self, LEASE_TIMEOUT, Lease, LeasedWork},
         table::{ArtistTable, StoreError, number, row},
     },
 };
@@ -40,12 +40,13 @@ impl FanOutProgress {
         until: Instant,
         work: &mut W,
     ) -> Result<bool, W::Error> {
-        lease::hold(&self.0, &rows::fan_out_lease(), holder, until, |lease| lease, work).await
+        let key = rows::fan_out_lease();
+        lease::hold(&self.0, &key, (holder, LEASE_TIMEOUT), until, |lease| lease, work).await
     }
 
     /// Acquires the lease; `None` if another process holds it.
     pub async fn acquire_lease(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
-        self.0.acquire(&rows::fan_out_lease(), holder).await
+        self.0.acquire(&rows::fan_out_lease(), holder, LEASE_TIMEOUT).await
     }
 
     /// Releases the lease. One write.
