@@ -9,9 +9,13 @@ use std::{
 };
 
 use alloy::primitives::keccak256;
+use local::patience::eventually;
 use serde_json::json;
 
-use crate::proxy::{Act, Request};
+use crate::{
+    common::Error,
+    proxy::{Act, Request},
+};
 
 /// Wei that each transaction costs beside its gas.
 pub const L1_FEE: u64 = 10_000_000_000_000;
@@ -50,6 +54,17 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// Waits until so many calls were disturbed in all.
+    pub async fn reach(&self, calls: usize) -> Result<(), Error> {
+        let is_reached = async || Ok((self.disturbed.load(Relaxed) >= calls).then_some(()));
+        eventually(format!("{calls} calls are disturbed"), is_reached).await
+    }
+
+    /// Waits until so many more calls were disturbed.
+    pub async fn more(&self, calls: u64) -> Result<(), Error> {
+        self.reach(self.disturbed.load(Relaxed) + usize::try_from(calls)?).await
+    }
+
     fn count(&self, act: Act) -> Act {
         self.disturbed.fetch_add(1, Relaxed);
         act

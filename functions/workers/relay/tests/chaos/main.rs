@@ -18,7 +18,7 @@ use std::{
 };
 
 use alloy::primitives::Address;
-use shared::{model::TransactionId, store::artist::Artist};
+use shared::store::artist::Artist;
 
 use crate::{
     common::{Error, queue, renaming, token_creation},
@@ -27,11 +27,13 @@ use crate::{
     world::{Between, World},
 };
 
-const TRANSACTIONS: usize = 150;
+const TRANSACTIONS: usize = 80;
 /// Transactions of each artist.
 const EACH: usize = 6;
-/// Longest time in which nothing ends after the last fault, while something waits.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time until all is over after the last fault.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How long a process stands still: longer than one that leads may be silent.
+const STOP: Duration = Duration::from_secs(6);
 /// The base fee that is dear, in wei; within the cap.
 const DEAR: u64 = 2_000_000_000;
 
@@ -43,9 +45,11 @@ async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() ->
     world.begin().await?;
     let (started, wishes) = (Instant::now(), Mutex::default());
 
-    let (wished, disasters) = tokio::join!(crowd.wish(&world, seed, lasts(count), &wishes), rage(&world, seed, count));
+    let end = disturbances(count);
+    let pace = async |number: usize| world.faults.reach(end * number / count).await;
+    let (wished, disasters) = tokio::join!(crowd.wish(&world, &wishes, pace), rage(&world, seed, end));
     let ((), disasters) = (wished?, disasters?);
-    let wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
     world.faults.is_over.store(true, Relaxed);
     // A reorganisation may have dropped a refill.
     for lane in 0..3 {
@@ -54,6 +58,7 @@ async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() ->
     let healed = Instant::now();
     let longest = wait(&world, &wishes).await?;
     let took = healed.elapsed();
+    crowd.wish_calmly(&world, &mut wishes).await?;
     let told = check(&world, crowd.collections, &wishes).await?;
     println!(
         "| {seed} | {} | {} | {disasters} | {} | {} | {} | {:.0} s, {:.1} s after the last fault, at most {:.1} s without progress | {told} |",
@@ -66,14 +71,15 @@ async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() ->
         took.as_secs_f64(),
         longest.as_secs_f64(),
     );
-    assert!(longest <= PATIENCE, "nothing ended for {longest:?}");
     Ok(())
 }
 
 /// The run's seed and how many transactions it has.
 fn given() -> Result<(u64, usize), Error> {
     let number = |name: &str, default| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    Ok((number("SEED", 1), usize::try_from(number("TRANSACTIONS", TRANSACTIONS as u64))?))
+    let (seed, count) = (number("SEED", 1), number("TRANSACTIONS", TRANSACTIONS as u64));
+    println!("SEED={seed} TRANSACTIONS={count}");
+    Ok((seed, usize::try_from(count)?))
 }
 
 /// Artists, and the collections that all but the last of them are admins of: each of the last one's transactions is
@@ -96,41 +102,52 @@ impl Crowd {
         Ok(Self { people, collections, count })
     }
 
-    /// Queues transactions while something goes wrong.
-    async fn wish(&self, world: &World, seed: u64, lasts: Duration, wishes: &Mutex<Vec<Wish>>) -> Result<(), Error> {
-        let (dice, people, [collection, tokens]) = (Dice::new(seed, "wishes"), &self.people, self.collections);
+    /// Queues transactions while something goes wrong, each when its number's turn has come.
+    async fn wish(
+        &self,
+        world: &World,
+        wishes: &Mutex<Vec<Wish>>,
+        turn: impl AsyncFn(usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for number in 0..self.count {
-            let index = number % people.len();
-            let uri = format!("ar://{index}/{}", number / people.len());
-            // Every seventh of an artist's creates a token, whose id is known only when it is signed.
-            let is_token = (number / people.len() + index).is_multiple_of(7);
-            let wish =
-                if is_token { token_creation(&people[index], tokens, &uri)? } else { renaming(collection, &uri) };
-            let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![wish]).await?;
-            let is_allowed = index + 1 < people.len();
-            let queued = ids.into_iter().map(|id| Wish { artist: people[index], id, uri: uri.clone(), is_allowed });
-            wishes.lock().unwrap_or_else(PoisonError::into_inner).extend(queued);
-            let pause = dice.roll(2 * lasts.as_millis() as u64 / self.count as u64);
-            tokio::time::sleep(Duration::from_millis(pause)).await;
+            turn(number).await?;
+            let wish = self.queue(world, number).await?;
+            wishes.lock().unwrap_or_else(PoisonError::into_inner).push(wish);
         }
         Ok(())
     }
+
+    /// Queues another one of each artist now that nothing goes wrong any more, and waits until all are over.
+    async fn wish_calmly(&self, world: &World, wishes: &mut Vec<Wish>) -> Result<(), Error> {
+        for number in self.count..self.count + self.people.len() {
+            wishes.push(Wish { is_calm: true, ..self.queue(world, number).await? });
+        }
+        wait(world, wishes).await.map(drop)
+    }
+
+    async fn queue(&self, world: &World, number: usize) -> Result<Wish, Error> {
+        let (people, [collection, tokens]) = (&self.people, self.collections);
+        let (index, round) = (number % people.len(), number / people.len());
+        let (artist, uri) = (people[index], format!("ar://{index}/{round}"));
+        // Every seventh of an artist's creates a token, whose id is known only when it is signed.
+        let is_token = (round + index).is_multiple_of(7);
+        let wish = if is_token { token_creation(&artist, tokens, &uri)? } else { renaming(collection, &uri) };
+        let id = *queue(&world.workshop, &artist, vec![wish]).await?.first().ok_or("nothing queued")?;
+        Ok(Wish { artist, id, uri, is_allowed: index + 1 < people.len(), is_calm: false })
+    }
 }
 
-/// How long everything goes wrong.
-fn lasts(count: usize) -> Duration {
-    Duration::from_secs(25 + count as u64 / 10)
+/// How many calls are disturbed before all is good again.
+fn disturbances(count: usize) -> usize {
+    100 + count
 }
 
-/// One disaster after the other. Returns how many of which kind there were.
-async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
-    let (dice, mut tally) = (Dice::new(seed, "rage"), [0_usize; 8]);
-    let end = Instant::now() + lasts(count);
-    while Instant::now() < end {
-        tokio::time::sleep(Duration::from_millis(200 + dice.roll(1_200))).await;
-        let (kind, pick) = (dice.roll(12), dice.roll(60));
-        let lasts = Duration::from_millis(1_000 + dice.roll(5_000));
-        let faults = &world.faults;
+/// One disaster after the other until so many calls were disturbed. Returns how many of which kind there were.
+async fn rage(world: &World, seed: u64, end: usize) -> Result<String, Error> {
+    let (dice, mut tally, faults) = (Dice::new(seed, "rage"), [0_usize; 8], &world.faults);
+    while faults.disturbed.load(Relaxed) < end {
+        faults.more(1 + dice.roll(8)).await?;
+        let (kind, pick, lasts) = (dice.roll(12), dice.roll(60), 3 + dice.roll(15));
         let outage = match kind {
             0..=3 => {
                 world.kill(pick).await?;
@@ -139,7 +156,7 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
             }
             4 => {
                 world.pause(pick, true)?;
-                tokio::time::sleep(lasts + Duration::from_secs(3)).await;
+                tokio::time::sleep(STOP).await;
                 world.pause(pick, false)?;
                 tally[1] += 1;
                 continue;
@@ -152,7 +169,7 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
             }
             7 | 8 => {
                 world.fund(pick, false).await?;
-                tokio::time::sleep(lasts).await;
+                faults.more(lasts).await?;
                 world.fund(pick, true).await?;
                 tally[3] += 1;
                 continue;
@@ -172,7 +189,7 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
             _ => (&faults.store_is_down, 7),
         };
         outage.0.store(true, Relaxed);
-        tokio::time::sleep(lasts).await;
+        faults.more(lasts).await?;
         outage.0.store(false, Relaxed);
         tally[outage.1] += 1;
     }
@@ -184,7 +201,8 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
 
 /// Waits until all is done. Returns the longest time without progress.
 async fn wait(world: &World, wishes: &[Wish]) -> Result<Duration, Error> {
-    let (mut longest, mut since, mut before) = (Duration::ZERO, Instant::now(), None);
+    let start = Instant::now();
+    let (mut longest, mut since, mut before) = (Duration::ZERO, start, None);
     loop {
         let progress = all_are_final(world, wishes).await?;
         if before != Some(progress) {
@@ -194,7 +212,7 @@ async fn wait(world: &World, wishes: &[Wish]) -> Result<Duration, Error> {
             return Ok(longest);
         }
         longest = longest.max(since.elapsed());
-        if longest > PATIENCE * 6 {
+        if start.elapsed() > LONGEST {
             return Err(format!("{progress} transactions and batches aren't over").into());
         }
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -15,6 +15,7 @@ use local::{
 };
 use serde_json::json;
 use template::Template;
+use tokio::sync::Mutex;
 
 use crate::{
     common::Error,
@@ -50,6 +51,9 @@ pub struct World {
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
     pub is_skewed: bool,
+    /// Held while the chain changes: a reorganisation between a block and what anvil then takes out of its pool would take out
+    /// what is sent again.
+    chain: Arc<Mutex<()>>,
 }
 
 impl World {
@@ -59,8 +63,8 @@ impl World {
         workshop.add_lanes(3).await?;
         let node = workshop.node().await?;
         let faults: Arc<Faults> = Arc::default();
-        let (first, relays) = (Wayward::default(), Vec::new());
-        let mut world = Self { workshop, node, faults, first, between, relays, is_skewed: false };
+        let (first, relays, chain) = (Wayward::default(), Vec::new(), Arc::default());
+        let mut world = Self { workshop, node, faults, first, between, relays, is_skewed: false, chain };
         let library = faketime();
         world.is_skewed = library.is_some();
         for relay in 0..2 {
@@ -83,10 +87,12 @@ impl World {
         // What was there before is never dropped.
         self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
-        let (node, first) = (self.node.clone(), self.first.clone());
+        let (node, first, chain) = (self.node.clone(), self.first.clone(), Arc::clone(&self.chain));
         tokio::spawn(async move {
             loop {
+                let turn = chain.lock().await;
                 let _ = node.anvil_mine(Some(1), None).await;
+                drop(turn);
                 first.see(node.get_block_number().await.unwrap_or_default());
                 tokio::time::sleep(BLOCK_TIME).await;
             }
@@ -171,6 +177,7 @@ impl World {
     }
 
     pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
+        let _turn = self.chain.lock().await;
         Ok(self.node.anvil_reorg(ReorgOptions { depth, tx_block_pairs: Vec::new() }).await?)
     }
 

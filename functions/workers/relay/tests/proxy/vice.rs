@@ -91,10 +91,6 @@ impl Wayward {
         mem::take(&mut *self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)).open();
     }
 
-    pub fn is_bad(&self) -> bool {
-        self.0.vice.load(Relaxed) > 0
-    }
-
     /// Calls that weren't answered as they should.
     pub fn disturbed(&self) -> usize {
         self.0.disturbed.load(Relaxed)

@@ -39,7 +39,7 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
         let report = run(&relay).await?;
 
         assert_eq!((report.ended, report.bumped), (1, 0), "{vice:?}");
-        assert!(first.is_bad() && first.disturbed() > 0, "{vice:?}");
+        assert!(first.disturbed() > 0, "{vice:?}");
     }
     assert_done_once(&workshop, collection, &expected).await
 }
