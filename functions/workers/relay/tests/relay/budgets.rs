@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use alloy::{
-    primitives::{Bytes, U256},
+    primitives::{B256, Bytes, U256},
     providers::ext::AnvilApi,
     sol_types::{SolCall, SolValue},
 };
@@ -93,15 +93,16 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Resul
         if request.body["params"][0]["input"] == asked { Act::Say(overtaken.into()) } else { Act::Forward }
     })
     .await?;
-    let mut ids = Vec::new();
+    let (mut ids, mut last) = (Vec::new(), B256::ZERO);
     for artist in &artists {
         let collection = workshop.collection(&[*artist]).await?;
         let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
-        let first = act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
-        until_mined(&workshop, first).await?;
+        last = act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
         let attack = token_creation(artist, collection, "ar://overtaken")?;
         ids.extend(queue(&workshop, artist, vec![NewTransaction { reserve: LIMIT, ..attack }]).await?);
     }
+    // And those before it.
+    until_mined(&workshop, last).await?;
 
     let report = run(&relay(&workshop, &url)?).await?;
 
