@@ -51,7 +51,8 @@ async fn behind_a_bad_node_each_transaction_is_done_and_told_once() -> Result<()
         Ok::<_, Error>(())
     };
     let (wished, turned) = tokio::join!(crowd.wish(&world, &wishes, turn), turns);
-    let ((), ()) = (wished?, turned?);
+    wished?;
+    turned?;
     let mut wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
     crowd.wish_calmly(&world, &mut wishes).await?;
     let told = check(&world, crowd.collections, &wishes).await?;

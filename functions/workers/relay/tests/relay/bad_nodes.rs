@@ -30,8 +30,8 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
         first.turn(Some(vice));
         let wayward = first.clone();
         let mut relay = relay_behind(&workshop, move |request| wayward.act(request)).await?;
-        // Nothing that it does may wait for this to be over.
-        relay.times.grace = FOREVER;
+        // Nothing that it does may wait for these to be over.
+        (relay.times.grace, relay.times.nonce_grace) = (FOREVER, FOREVER);
         let uri = format!("ar://{vice:?}");
         queue(&workshop, &artists[0], vec![renaming(collection, &uri)]).await?;
         expected.push(uri);

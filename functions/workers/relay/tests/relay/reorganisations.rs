@@ -9,7 +9,7 @@ use local::{
     contracts::DEPLOYER,
     workshop::{Workshop, reorganise},
 };
-use relay::ChainRelay;
+use relay::{ChainRelay, Times};
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
     model::{Call, TransactionStatus},
@@ -27,6 +27,8 @@ const FINAL: u64 = 12;
 fn patient(workshop: &Workshop) -> Result<ChainRelay, Error> {
     let mut relay = relay(workshop, &workshop.rpc_url)?;
     relay.chain.reorg_depth = FINAL;
+    // What was dropped is mined again before it is given up.
+    relay.times.grace = Times::default().grace;
     Ok(relay)
 }
 
@@ -51,7 +53,9 @@ async fn dropped_batches_are_mined_again_at_higher_fees() -> Result<(), Error> {
     node.anvil_set_next_block_base_fee_per_gas(4_000_000_000).await?;
     node.anvil_mine(Some(1), None).await?;
     assert_done_once(&workshop, collection, &[]).await?;
-    let mut running = spawn(patient(&workshop)?);
+    let mut relay = patient(&workshop)?;
+    relay.times.grace = SHORT;
+    let mut running = spawn(relay);
     // No block comes before: each lowers the base fee.
     until("raised", async || {
         for (artist, id) in &ids {
@@ -137,7 +141,7 @@ async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(),
     let (url, balances) = counting(&url, "eth_getBalance").await?;
     let mut careful = relay(&workshop, &url)?;
     // Blocks come when the test says so.
-    careful.times.quiet = FOREVER;
+    (careful.times.quiet, careful.times.grace) = (FOREVER, Times::default().grace);
     (careful.chain.confirmations, careful.chain.reorg_depth) = (4, FINAL);
     let mut running = spawn(careful);
     let sent = until_sent(&workshop, &artist, id).await?;
