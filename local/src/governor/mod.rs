@@ -6,7 +6,7 @@
 mod bravo;
 mod nouns;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, env};
 
 use alloy::{
     primitives::{Address, U256},
@@ -16,11 +16,11 @@ use alloy::{
     sol_types::SolCall,
 };
 use shared::{chain::contracts::native::Governor::proposeCall, model::ChainId};
-use tokio::sync::Mutex;
 
 use self::Governor::{ProposalCreated, castVoteCall, executeCall, queueCall};
 use crate::{
     contracts::Artifacts,
+    lock::lock,
     node::{StepError, during, transact},
 };
 
@@ -84,9 +84,10 @@ impl LocalGovernor {
     /// Proposes, votes, queues and executes, which mines over a hundred blocks. Returns the execution's receipt, or an
     /// error if one of the proposal's actions fails.
     pub async fn pass(&self, rpc_url: &str, proposal: &Proposal) -> Result<TransactionReceipt, StepError> {
-        // The blocks mined to end one vote would also end another.
-        static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
-        let _passing = ONE_AT_A_TIME.lock().await;
+        // The blocks mined to end one vote would also end another, of another process perhaps.
+        let name = rpc_url.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let passing = env::temp_dir().join(format!("moments-governor-{name}.lock"));
+        let _passing = lock(&passing).await.map_err(during("waiting for the vote before"))?;
 
         let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
         let governor = Governor::new(self.governor, &node);
