@@ -1,5 +1,6 @@
 //! Everything at once: reorganisations, nodes that misbehave in every way, a database that throttles, and processes that
-//! die, while artists change their names, wallets and moments. `SEED=<number>` chooses another course, `TOKENS` how many an edition mints at once.
+//! die, while artists change their names, wallets and moments. `SEED=<number>` chooses another course, `ROUNDS=<number>` a
+//! longer one, `TOKENS` how many an edition mints at once.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,13 @@ use tests::{
 
 use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments, decisions::Decisions, number};
 
-const ROUNDS: u64 = 8;
+/// What may happen in a round, each of which happens in the first rounds.
+const FATES: u64 = 5;
+const ROUNDS: u64 = FATES;
+/// With it every kind of decision is made in these rounds.
+const SEED: u64 = 2;
+/// Ways in which a node misbehaves.
+const MISBEHAVIORS: u64 = 11;
 const NODES: u64 = 3;
 /// Deeper than any reorganisation of the test.
 const REORG_DEPTH: u64 = 40;
@@ -22,7 +29,7 @@ const TRANSFERS_OF_NOTHING: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
-    let (seed, tokens) = (number("SEED", 1)?, number("TOKENS", 300)?);
+    let (seed, rounds, tokens) = (number("SEED", SEED)?, number("ROUNDS", ROUNDS)?, number("TOKENS", 300)?);
     println!("SEED={seed}");
     let start = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
     let mut dice = Dice::at(seed << 40);
@@ -53,12 +60,13 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
         }
     }
     test_chain.finalise().await?;
-    let minted_in = dice.roll(ROUNDS);
-    for round in 0..ROUNDS {
+    let minted_in = dice.roll(rounds);
+    let (mut fates, mut misbehaviors) = (each_once(&mut dice, FATES), each_once(&mut dice, MISBEHAVIORS));
+    for round in 0..rounds {
         if round == minted_in {
             history.mint_tier(edition, 0, collector, tokens).await?.ok_or("not minted")?;
         }
-        if dice.roll(2) == 0 {
+        if round % 2 == minted_in % 2 {
             history.transfer_nothing(collection, artist, collector, TRANSFERS_OF_NOTHING).await?;
         }
         history.go_on(10 + usize::try_from(dice.roll(30))?).await?;
@@ -69,11 +77,17 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
         let head = test_chain.node.get_block_number().await?;
         let healthy = dice.roll(NODES);
         for (index, node) in (0..).zip(&nodes) {
-            let behavior = behavior(&mut dice, head);
-            node.behave(if index == healthy { NodeBehavior::Healthy } else { behavior });
+            let behavior = if index == healthy {
+                NodeBehavior::Healthy
+            } else {
+                let number = misbehaviors.next().unwrap_or_else(|| dice.roll(MISBEHAVIORS + 1));
+                behavior(number, &mut dice, head)
+            };
+            node.behave(behavior);
         }
         database.throttled.store([0, 0, 8, 5][usize::try_from(dice.roll(4))?], Ordering::Relaxed);
-        match dice.roll(4) {
+        let fate = fates.next().unwrap_or_else(|| dice.roll(FATES));
+        match fate {
             0 => {
                 // The process dies at one of its writes.
                 database.left.store(i64::try_from(dice.roll(40))?, Ordering::Relaxed);
@@ -84,10 +98,10 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             1 => {
                 indexer.follower.follow(Some(head - dice.roll(10)), None, &[]).await?;
             }
-            2 => {
+            2 | 3 => {
                 indexer.follow().await?;
                 let depth = 1 + dice.roll(DEEPEST);
-                if dice.roll(2) == 0 {
+                if fate == 2 {
                     test_chain.reorganise(depth).await?;
                 } else {
                     test_chain.roll_back(depth).await?;
@@ -120,11 +134,18 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     }
     test_chain.finalise().await?;
     indexer.follow().await?;
-    indexer.assert_fresh_rankings(&test_chain, start + ROUNDS * DAY).await
+    indexer.assert_fresh_rankings(&test_chain, start + rounds * DAY).await
 }
 
-fn behavior(dice: &mut Dice, head: u64) -> NodeBehavior {
-    match dice.roll(12) {
+/// Each number below a prime number, in an order that the dice choose.
+fn each_once(dice: &mut Dice, prime: u64) -> impl Iterator<Item = u64> + use<> {
+    let (first, step) = (dice.roll(prime), 1 + dice.roll(prime - 1));
+    (0..prime).map(move |turn| (first + turn * step) % prime)
+}
+
+/// A number below [`MISBEHAVIORS`] chooses how a node misbehaves; others don't.
+fn behavior(number: u64, dice: &mut Dice, head: u64) -> NodeBehavior {
+    match number {
         0 => NodeBehavior::FewBlocks(1 + dice.roll(5)),
         1 => NodeBehavior::FewLogs(5 + usize::try_from(dice.roll(40)).unwrap_or_default()),
         2 => NodeBehavior::FewLogsNoReceipts(20),

@@ -1,4 +1,5 @@
 //! Events that are large, many or worthless, and many collections: batches, and the work of a poll, stay bounded.
+//! `TOKENS=<number>` sets how many one event mints, `COLLECTIONS=<number>` how many collections there are.
 
 use std::time::Instant;
 
@@ -28,10 +29,13 @@ sol! {
     }
 }
 
-const TOKENS: u64 = 1_000;
+/// More than fit into a batch of 6,000 rows: a token has ten at least.
+const TOKENS: u64 = 800;
 
 /// Collections, where there are few.
 const FEW: u64 = 100;
+/// Where there are many: a node is asked about 500 at once.
+const MANY: u64 = 3_000;
 /// Polls of a minute without new blocks.
 const IDLE_POLLS: u32 = 58;
 /// Most units of one publication of final blocks.
@@ -41,6 +45,7 @@ const NEW_BLOCKS: usize = 15;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> Result<(), Error> {
+    let tokens = number("TOKENS", TOKENS)?;
     let test_chain = TestChain::start("large-edition", 64).await?;
     let mut history = History::on(&test_chain, 31).await?;
     let (artist, collector) = (history.people[0], history.people[1]);
@@ -48,10 +53,11 @@ async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> 
     let proxy = DatabaseProxy::start().await?;
     let mut indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
     indexer.follow().await?;
-    history.mint_tier(edition, 0, collector, TOKENS).await?.ok_or("not minted")?;
+    history.mint_tier(edition, 0, collector, tokens).await?.ok_or("not minted")?;
 
     let mut is_split = false;
-    for allowed in [40, 400, 500, 600] {
+    for allowed_for_a_thousand in [40, 400, 500, 600] {
+        let allowed = i64::try_from(allowed_for_a_thousand * tokens / 1_000)?;
         proxy.left.store(allowed, std::sync::atomic::Ordering::Relaxed);
         let failed = indexer.follow().await.is_err();
         proxy.left.store(i64::MAX, std::sync::atomic::Ordering::Relaxed);
@@ -66,11 +72,11 @@ async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> 
     let timelines = Timelines::new(indexer.table.clone());
     let filter = TimelineFilter { protocol: Some(Protocol::Editions), ..TimelineFilter::default() };
     let listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?;
-    assert_eq!(listed.total, TOKENS + 4);
+    assert_eq!(listed.total, tokens + 4);
     let queued = indexer.all_rows().await?;
     let queued =
         |uri: &str| queued.contains_key(&(format!("METADATA#8453#{}", Documents::uri_hash(uri)), "DOCUMENT".into()));
-    assert!(queued("ar://tier/1") && queued("ar://other/1") && queued(&format!("ar://tier/{}", TOKENS + 3)));
+    assert!(queued("ar://tier/1") && queued("ar://other/1") && queued(&format!("ar://tier/{}", tokens + 3)));
     Ok(())
 }
 
@@ -120,7 +126,7 @@ fn units(recorder: &Recorder) -> f64 {
 async fn cost_of_a_poll_does_not_depend_on_the_number_of_collections() -> Result<(), Error> {
     let test_chain = TestChain::start("many-collections", 4).await?;
     let mut history = History::on(&test_chain, 33).await?;
-    let many = number("COLLECTIONS", 12_000)?;
+    let many = number("COLLECTIONS", MANY)?;
     let mut idle_units = Vec::new();
     for collections in [FEW, many] {
         let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?;
