@@ -1,6 +1,6 @@
 // Sends random proposal requests to a running service and compares each answer with viem's encoding. Environment: `STACK`
 // is the content of `stack.json`, `COLLECTION` a collection that the governor's executor may add moments to; `SEED` and
-// `COUNT` (1,000) choose the requests.
+// `COUNT` (200) choose the requests.
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { encodeFunctionData, getAddress, parseAbi, toFunctionSignature } from "viem";
@@ -10,7 +10,7 @@ const CHAIN = 1;
 const addresses = contracts[CHAIN];
 const collection = process.env.COLLECTION;
 const seed = Number(process.env.SEED ?? 20_261_120);
-const count = Number(process.env.COUNT ?? 1_000);
+const count = Number(process.env.COUNT ?? 200);
 const WORKERS = 4;
 
 const ZERO = `0x${"0".repeat(40)}`;

@@ -1,4 +1,4 @@
-//! Proposals are encoded as by an independent library, viem.
+//! Proposals are encoded as by an independent library, viem. `COUNT` (200) and `SEED` choose them.
 
 use local::{paths::Paths, workshop};
 use tests::Stack;
@@ -7,7 +7,7 @@ use tokio::process::Command;
 use super::CHAIN;
 
 #[tokio::test]
-async fn thousand_random_proposals_match_viem_s_encoding() {
+async fn random_proposals_match_viem_s_encoding() {
     let stack = Stack::connect();
     let (rpc, factory) = (&stack.map.rpc[CHAIN], stack.contract_on(CHAIN, "factory"));
     let executor = stack.contract_on(CHAIN, "governorExecutor");
