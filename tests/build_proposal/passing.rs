@@ -23,10 +23,15 @@ const MINTER: u8 = 4;
 const FIRST_IN_EXISTING: u64 = 2;
 const STRATEGIES: [&str; 3] = ["fixedPrice", "erc20Mint", "PartnerTimedSaleStrategy"];
 
+/// Cases whose proposals are passed in one vote.
+const TOGETHER: usize = 4;
+
 /// A governor, and the function that builds proposals for it.
 struct GovernorFixture {
     stack: Stack,
     governor: LocalGovernor,
+    /// Of each case that is passed together with others.
+    proposers: [Address; TOGETHER],
     function: Sandbox,
     /// IP address of the requests. Requests of one network share a limit and wait for each other.
     client: &'static str,
@@ -41,21 +46,23 @@ struct WriteCase {
 
 impl GovernorFixture {
     async fn nouns() -> Self {
-        Self::of("governor", "governorExecutor", 5, "192.0.2.77").await
+        Self::of("governor", "governorExecutor", 2, "192.0.2.77").await
     }
 
     async fn bravo() -> Self {
         Self::of("bravoGovernor", "bravoExecutor", 6, "192.0.2.78").await
     }
 
-    /// The proposer is the node's account number `account`, which no other test uses.
-    async fn of(governor: &str, executor: &str, account: usize, client: &'static str) -> Self {
+    /// The proposers are the node's accounts from number `first` on, which no other test uses.
+    async fn of(governor: &str, executor: &str, first: usize, client: &'static str) -> Self {
         let stack = Stack::connect();
-        let proposer = stack.node_of(CHAIN).get_accounts().await.expect("accounts")[account];
+        let accounts = stack.node_of(CHAIN).get_accounts().await.expect("accounts");
+        let proposers: [Address; TOGETHER] = *accounts[first..].first_chunk().expect("accounts");
         let (governor, executor) = (stack.contract_on(CHAIN, governor), stack.contract_on(CHAIN, executor));
         let chains = json!([{"id": 1, "governor": governor}]).to_string();
         let function = Sandbox::with_variables(&stack, "build-proposal", &[("CHAINS", &chains)]).await;
-        Self { stack, governor: LocalGovernor { governor, executor, proposer }, function, client }
+        let governor = LocalGovernor { governor, executor, proposer: proposers[0] };
+        Self { stack, governor, proposers, function, client }
     }
 
     fn node(&self) -> RootProvider {
@@ -70,46 +77,67 @@ impl GovernorFixture {
         self.function.post(self.client, body).await
     }
 
-    /// Builds a proposal, checks the answer's form and passes the proposal.
-    async fn pass(&self, body: &Value) -> TransactionReceipt {
+    /// Builds a proposal, and checks the answer's form.
+    async fn proposal(&self, body: &Value) -> Proposal {
         let (status, answer) = self.build(body).await;
         assert_eq!(status, 200, "{answer}");
         assert_eq!(answer["governor"], format!("{:#x}", self.governor.governor));
         assert_eq!(answer["value"], "0");
         let (title, text) = (&body["proposal"]["title"], &body["proposal"]["description"]);
         assert_eq!(answer["args"][4], format!("# {}\n\n{}", title.as_str().expect("one"), text.as_str().expect("one")));
-        let passed = self.governor.pass(&self.stack.map.rpc[CHAIN], &arguments(&answer["args"])).await;
-        passed.expect("the proposal passes")
+        arguments(&answer["args"])
     }
 
-    /// Builds and passes the case's proposal, and checks the result on the chain.
-    async fn check(&self, case: &WriteCase) {
-        let body = self.body(case).await;
-        let receipt = self.pass(&body).await;
+    /// Builds the proposals, and passes them in one vote.
+    async fn pass(&self, bodies: &[&Value]) -> Vec<TransactionReceipt> {
+        let mut proposals = Vec::new();
+        for body in bodies {
+            proposals.push((account_of(body), self.proposal(body).await));
+        }
+        let proposals: Vec<_> = proposals.iter().map(|(proposer, proposal)| (*proposer, proposal)).collect();
+        let passed = self.governor.pass_together(&self.stack.map.rpc[CHAIN], &proposals).await;
+        passed.expect("the proposals pass")
+    }
+
+    /// Builds and passes the cases' proposals.
+    async fn check(&self, cases: [WriteCase; TOGETHER]) {
+        let mut bodies = Vec::new();
+        for (case, proposer) in cases.iter().zip(self.proposers) {
+            bodies.push(self.body(case, proposer).await);
+        }
+        let receipts = self.pass(&bodies.iter().collect::<Vec<_>>()).await;
+        assert_eq!(receipts.len(), TOGETHER);
+        for ((case, body), receipt) in cases.iter().zip(&bodies).zip(&receipts) {
+            self.check_result(case, body, receipt).await;
+        }
+    }
+
+    /// Checks on the chain what a proposal of the case did.
+    async fn check_result(&self, case: &WriteCase, body: &Value, receipt: &TransactionReceipt) {
         let (collection, first) = match case.is_new {
             true => {
                 let created = receipt.decoded_log::<SetupNewContract>().expect("a collection");
-                assert_eq!((created.creator, created.defaultAdmin), (self.governor.executor, self.governor.proposer));
+                assert_eq!((created.creator, created.defaultAdmin), (self.governor.executor, account_of(body)));
                 (created.newContract, 1)
             }
             false => (body["contract"]["address"].as_str().expect("one").parse().expect("one"), FIRST_IN_EXISTING),
         };
         if case.is_new {
-            self.check_collection(collection, &body).await;
-            let (status, again) = self.build(&body).await;
+            self.check_collection(collection, body).await;
+            let (status, again) = self.build(body).await;
             assert_eq!(status, 422, "{again}");
             assert!(again["message"].as_str().is_some_and(|message| message.contains("there already")), "{again}");
         }
-        self.check_tokens(collection, first, &body).await;
+        self.check_tokens(collection, first, body).await;
         if !case.is_new && case.strategies.len() > 1 {
-            self.pass(&body).await;
+            self.pass(&[body]).await;
             let next = first + u64::try_from(case.strategies.len()).expect("few");
-            self.check_tokens(collection, next, &body).await;
+            self.check_tokens(collection, next, body).await;
         }
     }
 
-    async fn body(&self, case: &WriteCase) -> Value {
-        let mut body = proposal(self.governor.proposer);
+    async fn body(&self, case: &WriteCase, proposer: Address) -> Value {
+        let mut body = proposal(proposer);
         let name = format!("House of {}", new_address());
         body["contract"] = match case.is_new {
             true => json!({"name": name, "uri": "ar://house"}),
@@ -154,9 +182,9 @@ impl GovernorFixture {
         let (creator, published) = (Creator1155::new(collection, self.node()), Published::new(collection, self.node()));
         assert_eq!(creator.name().call().await.expect("a name"), body["contract"]["name"].as_str().expect("one"));
         assert_eq!(published.contractURI().call().await.expect("a URI"), "ar://house");
-        assert_eq!(published.owner().call().await.expect("an owner"), self.governor.proposer);
+        assert_eq!(published.owner().call().await.expect("an owner"), account_of(body));
         let rights = |account| async move { self.permissions(collection, 0, account).await };
-        assert_eq!(rights(self.governor.proposer).await, ADMIN);
+        assert_eq!(rights(account_of(body)).await, ADMIN);
         assert_eq!(rights(self.contract("factory")).await, 0);
         let count = body["tokens"].as_array().expect("tokens").len();
         assert_eq!(creator.nextTokenId().call().await.expect("a number"), U256::from(count + 1));
@@ -167,17 +195,17 @@ impl GovernorFixture {
             let recipient = match (body["splits"].as_array(), token["payoutRecipient"].as_str()) {
                 (Some(recipients), _) => self.split(recipients).await,
                 (None, Some(payee)) => payee.parse().expect("an address"),
-                (None, None) => self.governor.proposer,
+                (None, None) => account_of(body),
             };
-            self.check_token(collection, id, token, recipient).await;
+            self.check_token(collection, id, token, account_of(body), recipient).await;
             let name = Creator1155::new(collection, self.node()).name().call().await.expect("a name");
             self.check_sale(collection, id, &token["salesConfig"], recipient, &name).await;
         }
     }
 
-    async fn check_token(&self, collection: Address, id: u64, token: &Value, recipient: Address) {
+    async fn check_token(&self, collection: Address, id: u64, token: &Value, account: Address, recipient: Address) {
         let (creator, published) = (Creator1155::new(collection, self.node()), Published::new(collection, self.node()));
-        let (account, number) = (self.governor.proposer, U256::from(id));
+        let number = U256::from(id);
         let minted: U256 = U256::from(token["mintToCreatorCount"].as_u64().expect("a number"));
         let max_supply = token["maxSupply"].as_str().map_or(u64::MAX, |digits| digits.parse().expect("a number"));
         let info = creator.getTokenInfo(number).call().await.expect("a token");
@@ -246,6 +274,11 @@ impl GovernorFixture {
     }
 }
 
+/// The account that a request is of, which proposes.
+fn account_of(body: &Value) -> Address {
+    body["account"].as_str().expect("one").parse().expect("an address")
+}
+
 /// The answer's `args`, parsed.
 fn arguments(args: &Value) -> Proposal {
     let list = |index: usize| args[index].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -264,10 +297,9 @@ fn arguments(args: &Value) -> Proposal {
 /// For each kind of collection, with and without a split: each strategy alone, and all three together.
 async fn check_every_case(fixture: &GovernorFixture) {
     for (is_new, is_split) in [(true, false), (true, true), (false, false), (false, true)] {
-        for strategy in STRATEGIES {
-            fixture.check(&WriteCase { is_new, strategies: vec![strategy], is_split }).await;
-        }
-        fixture.check(&WriteCase { is_new, strategies: STRATEGIES.to_vec(), is_split }).await;
+        let [one, other, third] = STRATEGIES.map(|strategy| vec![strategy]);
+        let cases = [one, other, third, STRATEGIES.to_vec()];
+        fixture.check(cases.map(|strategies| WriteCase { is_new, strategies, is_split })).await;
     }
 }
 
