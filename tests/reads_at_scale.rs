@@ -20,7 +20,8 @@ use tests::{Call, Recorder, Sandbox, Stack};
 
 pub(crate) const CHAIN: ChainId = ChainId::DEFAULT;
 const FEW: u64 = 100;
-const MUCH: u64 = 1_000;
+/// More than two buckets of a timeline have.
+const MUCH: u64 = 600;
 pub(crate) const ARTIST: Address = Address::repeat_byte(0xa1);
 pub(crate) const BUYER: Address = Address::repeat_byte(0xb2);
 const ON_SALE: Address = Address::repeat_byte(0xc3);
