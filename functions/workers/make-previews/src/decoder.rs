@@ -11,11 +11,11 @@ use tokio::{
 
 use crate::raster::Header;
 
-/// Longest wait for previews.
-const TIME: Duration = Duration::from_secs(40);
-
 /// Longest time of the process's processor, in seconds.
 const SECONDS: u64 = 10;
+
+/// How many times as long previews are waited for.
+const WAIT: u64 = 4;
 
 /// Most bytes of all previews of a picture.
 const MAX_OUTPUT: u64 = 8 << 20;
@@ -38,7 +38,7 @@ pub enum DecoderError {
 pub struct Decoder {
     program: PathBuf,
     one: Semaphore,
-    times: u32,
+    seconds: u64,
 }
 
 /// A picture with its forms' bytes.
@@ -53,19 +53,19 @@ pub struct Decoded {
 impl Decoder {
     /// A decoder that starts this program with the argument `decode`.
     pub fn new(program: PathBuf) -> Self {
-        Self::on_slow_machine(program, 1)
+        Self::within(program, SECONDS)
     }
 
-    /// The same on a machine that may take so many times as long.
-    pub fn on_slow_machine(program: PathBuf, times: u32) -> Self {
-        Self { program, one: Semaphore::new(1), times }
+    /// The same with so many seconds of the processor for a picture.
+    pub fn within(program: PathBuf, seconds: u64) -> Self {
+        Self { program, one: Semaphore::new(1), seconds }
     }
 
     /// Decodes the file that was at a URI.
     pub async fn decode(&self, uri: &str, file: &[u8]) -> Result<Decoded, DecoderError> {
         let refused = |reason: &str| DecoderError::Refused(reason.to_owned());
         let _one = self.one.acquire().await.map_err(|_| refused("closed"))?;
-        let time = TIME * self.times;
+        let time = Duration::from_secs(WAIT * self.seconds);
         let output = tokio::time::timeout(time, self.run(file)).await.map_err(|_| refused("too slow"))??;
         read(uri, &output).ok_or_else(|| refused("unreadable previews"))
     }
@@ -73,7 +73,7 @@ impl Decoder {
     async fn run(&self, file: &[u8]) -> Result<Vec<u8>, DecoderError> {
         let mut process = Command::new(&self.program)
             .arg("decode")
-            .arg((SECONDS * u64::from(self.times)).to_string())
+            .arg(self.seconds.to_string())
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
