@@ -125,6 +125,25 @@ async function store({ name, type, bytes }) {
   return { status: ended.status, url: ended.answer.url };
 }
 
+/** A page of its own for one file after the other, and what it did that it shouldn't. */
+async function watched() {
+  const [page, seen, known] = [await newPage(browser), [], new Set()];
+  page.on("dialog", async (dialog) => (seen.push(`a dialog: ${dialog.message()}`), dialog.dismiss()));
+  page.on("popup", () => seen.push("a window"));
+  page.on("request", (request) => {
+    const own = [...known].some((address) => request.url().startsWith(address)) || /^(chrome|data|blob|about)/.test(request.url());
+    if (!own) seen.push(`a request of ${request.url()}`);
+  });
+  /** Opens an address that shows a file's. */
+  const open = async (address, url, what) => {
+    known.clear();
+    known.add(address).add(url);
+    // A file that is saved aborts the navigation.
+    await page.goto(address, { waitUntil: "load" }).catch((error) => assert.match(error.message, /Download is starting|ERR_ABORTED/, what));
+  };
+  return { page, seen, open };
+}
+
 test("hostile files are refused, or harmless wherever a browser shows them", async (context) => {
   const all = files();
   assert.ok(all.length >= 50);
@@ -136,47 +155,35 @@ test("hostile files are refused, or harmless wherever a browser shows them", asy
   }
   // Each kind of attack on pictures that draw is refused; what is taken is what the browser is told not to run.
   assert.deepEqual(taken.filter(({ type }) => type === SVG).map(({ name }) => name).sort(), HARMLESS_PICTURES.sort());
-  for (const { name, url } of taken) {
-    const address = `${at}/?page=`;
-    const within = (tag) => address + encodeURIComponent(`<!doctype html><title>Elsewhere</title>${tag}`);
-    const shown = [];
-    for (const [how, opened] of [
-      ["by itself", url],
-      ["in a frame", within(`<iframe src="${url}"></iframe>`)],
-      ["as an object", within(`<object data="${url}"></object>`)],
-      ["embedded", within(`<embed src="${url}">`)],
-      ["as a picture", within(`<img src="${url}">`)],
-      ["as a script", within(`<script src="${url}"></script>`)],
-      ["as a style sheet", within(`<link rel="stylesheet" href="${url}">`)],
-    ]) {
-      const page = await newPage(browser);
-      const seen = [];
-      page.on("dialog", async (dialog) => (seen.push(`a dialog: ${dialog.message()}`), dialog.dismiss()));
-      page.on("popup", () => seen.push("a window"));
-      page.on("request", (request) => {
-        const own = [url, opened].some((known) => request.url().startsWith(known)) || /^(chrome|data|blob|about)/.test(request.url());
-        if (!own) seen.push(`a request of ${request.url()}`);
-      });
-      // A file that is saved aborts the navigation.
-      await page.goto(opened, { waitUntil: "load" }).catch((error) => assert.match(error.message, /Download is starting|ERR_ABORTED/, `${name} ${how}`));
-      shown.push({ how, page, seen });
-    }
+  const within = (tag) => `${at}/?page=${encodeURIComponent(`<!doctype html><title>Elsewhere</title>${tag}`)}`;
+  const ways = await Promise.all([
+    ["by itself", (url) => url],
+    ["in a frame", (url) => within(`<iframe src="${url}"></iframe>`)],
+    ["as an object", (url) => within(`<object data="${url}"></object>`)],
+    ["embedded", (url) => within(`<embed src="${url}">`)],
+    ["as a picture", (url) => within(`<img src="${url}">`)],
+    ["as a script", (url) => within(`<script src="${url}"></script>`)],
+    ["as a style sheet", (url) => within(`<link rel="stylesheet" href="${url}">`)],
+  ].map(async ([how, addressOf]) => Object.assign(await watched(), { how, addressOf })));
+  const free = await newPage(browser);
+  for (const [number, { name, url }] of taken.entries()) {
+    await Promise.all(ways.map((way) => way.open(way.addressOf(url), url, `${name} ${way.how}`)));
     // A page that may leave is opened last, and leaves once it is loaded: by then each of the others could have.
-    const free = await newPage(browser);
-    await free.goto(within(`<meta http-equiv="refresh" content="0;url=${at}/left">`), { waitUntil: "commit" });
-    await found(() => heard.includes("/left"), "a request of a page that leaves");
-    await free.context().close();
-    heard.splice(heard.indexOf("/left"), 1);
-    for (const { how, page, seen } of shown) {
+    const left = `/left/${number}`;
+    await free.goto(within(`<meta http-equiv="refresh" content="0;url=${at}${left}">`), { waitUntil: "commit" });
+    await found(() => heard.includes(left), "a request of a page that leaves");
+    await free.waitForURL(`${at}${left}`);
+    heard.splice(heard.indexOf(left), 1);
+    for (const { how, page, seen } of ways) {
       seen.push(...(await page.evaluate(() => [window.taken && "a script", document.title === "taken" && "a title"])).filter(Boolean));
       // Nothing of the file is in a frame: not even its text.
       for (const frame of page.frames().slice(1)) {
         assert.ok(!frame.url().startsWith(url), `${name} ${how}: a frame of it works`);
       }
       assert.deepEqual(seen, [], `${name} ${how}`);
-      await page.context().close();
     }
   }
+  await Promise.all([free, ...ways.map(({ page }) => page)].map((page) => page.context().close()));
   assert.deepEqual(heard, [], "no request left");
   context.diagnostic(`${all.length} files, ${taken.length} of them taken: ${taken.map(({ name }) => name).join(", ")}`);
 });
