@@ -62,17 +62,24 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
 # kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Then a thousand people sign
-# in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time. Last,
-# pages are looked at in every theme and width.
+# in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time. Tests
+# that are shorter elsewhere are run as long as LONG has it, from SEED (default random). Last, pages are looked at in every
+# theme and width.
 SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
 	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
-soak: tools tests/page/node_modules/.installed browser binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
+LONG := ROUNDS=8 TOKENS=1000 COLLECTIONS=12000 ATTEMPTS=300 TRIES=1000 COUNT=1000 READS_AT_SCALE=1000 DECODER_SECONDS=10
+LONG_TESTS := test(index_equals_a_fresh_one) + test(one_event_is_split) + test(cost_of_a_poll) + \
+	test(reads_match_the_chain_s_logs) + test(forged_links_find_nothing) + test(random_proposals_match) + \
+	test(page_cost_does_not_depend) + test(bombs_are_refused)
+soak: tools tests/.venv/.installed tests/page/node_modules/.installed browser binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
 	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
+	@seed=$${SEED:-$$RANDOM}; echo "SEED=$$seed"; SEED=$$seed $(LONG) $(LOCAL) test tests/.venv/bin/cargo-nextest nextest run \
+	--workspace --exclude third-party --lib --bins --examples --test '*' --cargo-quiet --filterset '$(LONG_TESTS)'
 	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(SHORT) $(LOCAL) load $(BUILT)/debug/load-bench short
 	@LOOKS=all $(LOCAL) test node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs)
