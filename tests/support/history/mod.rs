@@ -1,6 +1,7 @@
 //! A random history of real transactions that covers the contracts' functions. A seed determines the attempted
 //! transactions; those that aren't allowed revert, as on any chain.
 
+mod calls;
 mod dice;
 mod other_protocols;
 
@@ -15,18 +16,16 @@ use alloy::{
     sol_types::{SolCall, SolEvent, SolValue},
 };
 use local::patience::PATIENCE;
-use shared::{
-    chain::{
-        Chain,
-        contracts::native::{
-            CommentsProtocol::{self, CommentIdentifier, Commented},
-            Creator1155, CreatorFactory, Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
-        },
+use shared::chain::{
+    Chain,
+    contracts::native::{
+        CommentsProtocol::{self, CommentIdentifier, Commented},
+        Creator1155, CreatorFactory, Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
     },
-    model::OPEN_EDITION,
 };
 use tokio::time::timeout;
 
+use self::calls::{call_sale, no_parent, no_royalty, permission, royalty, setup_token};
 pub use self::dice::Dice;
 use crate::{Error, TestChain};
 
@@ -479,36 +478,5 @@ impl History {
 
     fn comment_text(&mut self) -> String {
         if self.dice.roll(2) == 0 { String::new() } else { format!("Collected {}", self.dice.roll(1_000)) }
-    }
-}
-
-fn setup_token(uri: &str) -> Bytes {
-    Creator1155::setupNewTokenCall { newURI: uri.to_owned(), maxSupply: U256::from(OPEN_EDITION) }.abi_encode().into()
-}
-
-fn permission(token: U256, user: Address, bits: u64) -> Bytes {
-    Creator1155::addPermissionCall { tokenId: token, user, permissionBits: U256::from(bits) }.abi_encode().into()
-}
-
-fn call_sale(token: U256, strategy: Address, call: &impl SolCall) -> Bytes {
-    let data = call.abi_encode().into();
-    Creator1155::callSaleCall { tokenId: token, salesConfig: strategy, data }.abi_encode().into()
-}
-
-fn royalty(recipient: Address) -> CreatorFactory::RoyaltyConfiguration {
-    CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 500, royaltyRecipient: recipient }
-}
-
-fn no_royalty() -> CreatorFactory::RoyaltyConfiguration {
-    CreatorFactory::RoyaltyConfiguration { royaltyBPS: 0, ..royalty(Address::ZERO) }
-}
-
-/// The `replyTo` of a top-level comment.
-fn no_parent() -> CommentIdentifier {
-    CommentIdentifier {
-        commenter: Address::ZERO,
-        contractAddress: Address::ZERO,
-        tokenId: U256::ZERO,
-        nonce: B256::ZERO,
     }
 }
