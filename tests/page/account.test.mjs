@@ -2,9 +2,12 @@
 // list of what happened, and signing out everywhere.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { png } from "./png.mjs";
 import { upload } from "./publisher.mjs";
 import { artistOf, askNode, codeFor, codesFor, found, isIn, launch, looks, looksRight, mailsTo, newsMail, open, pictures, setNumber, settled, show, signIn, stack, tokenOf, unusedEmail, wrongCode } from "./support.mjs";
 
@@ -122,7 +125,11 @@ test("a file that nothing shows is deleted, at each width and in both looks", as
   for (const { colorScheme, width } of looks) {
     const page = await open(browser, { colorScheme, viewport: { width, height: 900 } });
     await signIn(page);
-    await upload({ token: tokenOf(page).replace("Bearer ", "") }, fileURLToPath(new URL("../../local/demo/works/twill.png", import.meta.url)));
+    // A file that no other test's moment shows.
+    const folder = mkdtempSync(join(tmpdir(), "moments-"));
+    writeFileSync(join(folder, "own.png"), png(9, 9, 3, () => randomBytes(27)));
+    await upload({ token: tokenOf(page).replace("Bearer ", "") }, join(folder, "own.png"));
+    rmSync(folder, { recursive: true });
     await show(page, "Account");
     await page.locator("#file-list li", { hasText: "in nothing" }).waitFor();
     await settled(page);
