@@ -19,7 +19,7 @@ before(async () => {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => canary.once("listening", resolve));
   at = `http://127.0.0.1:${canary.address().port}`;
-  [browser, artist] = await Promise.all([launch(), newArtist()]);
+  [browser, artist] = await Promise.all([launch({ isWhole: true }), newArtist()]);
 });
 after(async () => {
   await browser?.close();

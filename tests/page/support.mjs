@@ -27,9 +27,16 @@ export const looks = everyLook.filter(({ colorScheme, width }) => process.env.LO
 /** The address of the page. */
 export const address = `${stack.api}/manage`;
 
-/** Launches the installed browser. Chromium's sandbox needs a user other than root. */
-export async function launch() {
-  const executablePath = process.env.CHROMIUM ?? execFileSync("sh", ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"], { encoding: "utf8" }).trim();
+const browsers = ["chromium", "chromium-browser", "google-chrome"];
+
+/**
+ * Launches an installed browser: where there is one, the shell without windows, which draws the same pages with half the
+ * work; for files that a page isn't made of, such as documents to print, one that `isWhole`. Chromium's sandbox needs a user
+ * other than root.
+ */
+export async function launch({ isWhole = false } = {}) {
+  const find = (isWhole ? browsers : ["chromium-headless-shell", ...browsers]).map((name) => `command -v ${name}`).join(" || ");
+  const executablePath = process.env.CHROMIUM ?? execFileSync("sh", ["-c", find], { encoding: "utf8" }).trim();
   return chromium.launch({ executablePath, timeout: PATIENCE, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 }
 
