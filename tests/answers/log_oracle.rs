@@ -148,19 +148,6 @@ impl LogOracle {
         Ok(log_oracle)
     }
 
-    /// How many collections, moments, payments and comments there are.
-    pub fn counts(&self) -> [usize; 4] {
-        [self.collections.len(), self.moments.len(), self.payments.len(), self.comments.len()]
-    }
-
-    /// Whether there are replies, and payments in both currencies.
-    pub fn has_all_kinds(&self) -> bool {
-        let is_paid_in_ether = |payment: &Payment| payment.currency.is_zero();
-        self.comments.iter().any(|comment| comment.reply_to.is_some())
-            && self.payments.iter().any(is_paid_in_ether)
-            && !self.payments.iter().all(is_paid_in_ether)
-    }
-
     fn read_collections(&mut self, log: &Log, time: u64, known: &ChainAddresses) {
         if let Some(created) = decoded::<SetupNewContract>(log) {
             self.collections.push(Collection {
