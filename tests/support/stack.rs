@@ -13,7 +13,7 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_kms::types::{KeySpec, KeyUsageType};
-use local::{cloud::Endpoints, functions::Invocation, mail, paths::Paths, patience, stack_map::StackMap};
+use local::{cloud::Endpoints, functions::Invocation, lock::lock, mail, paths::Paths, patience, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
 use tokio::sync::OnceCell;
@@ -208,20 +208,14 @@ impl Stack {
         }
     }
 
+    /// One transaction of an account at a time, whichever test sends it: the node would give two the same nonce.
     async fn submit(&self, request: TransactionRequest) -> TransactionReceipt {
-        const ATTEMPTS: u32 = 10;
-        for _ in 1..ATTEMPTS {
-            match self.chain().send_transaction(request.clone()).await {
-                Ok(pending) => {
-                    let receipt = pending.get_receipt().await.expect("the transaction is mined");
-                    assert!(receipt.status(), "the transaction reverted");
-                    return receipt;
-                }
-                // The node assigns one nonce twice when an account's transactions arrive at once.
-                Err(error) => assert!(error.to_string().contains("nonce too low"), "{error}"),
-            }
-        }
-        panic!("the node takes the transaction");
+        let sender = request.from.expect("a sender");
+        let _sending = lock(&self.file.with_file_name(format!("{sender:#x}.lock"))).await.expect("the sender's lock");
+        let pending = self.chain().send_transaction(request).await.expect("the node takes the transaction");
+        let receipt = pending.get_receipt().await.expect("the transaction is mined");
+        assert!(receipt.status(), "the transaction reverted");
+        receipt
     }
 
     /// Collects token 1 of a collection for the mint fee alone.
