@@ -110,7 +110,7 @@ async fn rebroadcast_one(
     }
     let fees = market.fees(leadership.relay).await?;
     let (on_chain, can_sign) = (lane.on_chain, lane.signer.is_some());
-    match next_step(tracked, rejection, fees, (on_chain, can_sign), &leadership.times) {
+    match next_step(tracked, rejection, fees, on_chain, can_sign, &leadership.times) {
         Step::Wait => Ok(()),
         Step::BackOff => {
             lane.back_off();
@@ -128,7 +128,8 @@ fn next_step(
     tracked: &mut Tracked,
     rejection: Option<Rejection>,
     market: MarketFees,
-    (on_chain, can_sign): (u64, bool),
+    on_chain: u64,
+    can_sign: bool,
     times: &Times,
 ) -> Step {
     let Some(newest) = tracked.newest() else { return Step::Wait };
