@@ -6,7 +6,7 @@
 mod bravo;
 mod nouns;
 
-use std::{collections::BTreeMap, env};
+use std::collections::BTreeMap;
 
 use alloy::{
     primitives::{Address, U256},
@@ -22,6 +22,7 @@ use crate::{
     contracts::Artifacts,
     lock::lock,
     node::{StepError, during, transact},
+    paths::Paths,
 };
 
 /// The chain that has governors.
@@ -96,9 +97,8 @@ impl LocalGovernor {
         proposals: &[(Address, &Proposal)],
     ) -> Result<Vec<TransactionReceipt>, StepError> {
         // The blocks mined to end one vote would also end another, of another process perhaps.
-        let name = rpc_url.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-        let passing = env::temp_dir().join(format!("moments-governor-{name}.lock"));
-        let _passing = lock(&passing).await.map_err(during("waiting for the vote before"))?;
+        let _passing =
+            lock(&Paths::of_checkout().local("governor.lock")).await.map_err(during("waiting for the vote before"))?;
 
         let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
         let governor = Governor::new(self.governor, &node);
@@ -162,7 +162,7 @@ mod tests {
     use shared::chain::{Chain, Chains};
 
     use super::*;
-    use crate::{Error, node::testing::Anvil, paths::Paths};
+    use crate::{Error, node::testing::Anvil};
 
     sol! {
         #[sol(rpc)]
