@@ -78,8 +78,7 @@ soak: tools tests/.venv/.installed tests/page/node_modules/.installed browser bi
 	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
-	@seed=$${SEED:-$$RANDOM}; echo "SEED=$$seed"; SEED=$$seed $(LONG) $(LOCAL) test tests/.venv/bin/cargo-nextest nextest run \
-	--workspace --exclude third-party --lib --bins --examples --test '*' --cargo-quiet --filterset '$(LONG_TESTS)'
+	@seed=$${SEED:-$$RANDOM}; echo "SEED=$$seed"; SEED=$$seed $(LONG) $(LOCAL) test tests/run --chosen '$(LONG_TESTS)'
 	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(SHORT) $(LOCAL) load $(BUILT)/debug/load-bench short
 	@LOOKS=all $(LOCAL) test node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs)
