@@ -41,50 +41,24 @@ pub(crate) async fn transact(
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use std::{
-        io::{BufRead, BufReader},
-        process::{Child, Command, Stdio},
-    };
-
     use shared::chain::Chain;
 
     use crate::{
+        chains::LocalChain,
         contracts::{Artifacts, deploy},
         paths::Paths,
     };
 
     /// A fresh node on a free port; dropping it stops it.
-    pub(crate) struct Anvil {
-        process: Child,
-        pub(crate) rpc_url: String,
+    pub(crate) async fn start(chain: &Chain) -> Result<LocalChain, crate::Error> {
+        let paths = Paths::of_checkout();
+        LocalChain::start(&paths, &paths.workshop("node"), chain.id).await
     }
 
-    impl Anvil {
-        pub(crate) fn start(chain: &Chain) -> Result<Self, crate::Error> {
-            let mut process = Command::new(Paths::of_checkout().anvil())
-                .args(["--port", "0", "--disable-code-size-limit", "--chain-id", &chain.id.to_string()])
-                .stdout(Stdio::piped())
-                .spawn()?;
-            let mut output = BufReader::new(process.stdout.take().ok_or("anvil has no output")?).lines();
-            let address = output
-                .find_map(|line| line.ok()?.strip_prefix("Listening on ").map(str::to_owned))
-                .ok_or("anvil did not start")?;
-            // Anvil blocks when its output is not read.
-            std::thread::spawn(move || output.count());
-            Ok(Self { process, rpc_url: format!("http://{address}") })
-        }
-
-        /// A node on which every contract is deployed.
-        pub(crate) async fn with_contracts(chain: &Chain) -> Result<Self, crate::Error> {
-            let anvil = Self::start(chain)?;
-            deploy(&anvil.rpc_url, chain, &Artifacts::compile(&Paths::of_checkout()).await?).await?;
-            Ok(anvil)
-        }
-    }
-
-    impl Drop for Anvil {
-        fn drop(&mut self) {
-            let _ = self.process.kill().and_then(|()| self.process.wait());
-        }
+    /// The same with every contract deployed.
+    pub(crate) async fn start_with_contracts(chain: &Chain) -> Result<LocalChain, crate::Error> {
+        let node = start(chain).await?;
+        deploy(&node.rpc_url, chain, &Artifacts::compile(&Paths::of_checkout()).await?).await?;
+        Ok(node)
     }
 }

@@ -257,13 +257,13 @@ mod tests {
     };
 
     use super::*;
-    use crate::{Error, node::testing::Anvil, paths::Paths};
+    use crate::{Error, node::testing::start, paths::Paths};
 
     #[tokio::test]
     async fn contracts_are_at_the_configured_addresses() -> Result<(), Error> {
         let artifacts = Artifacts::compile(&Paths::of_checkout()).await?;
         for chain in r#"[{"id": 8453}, {"id": 1}]"#.parse::<Chains>()?.iter() {
-            let anvil = Anvil::start(chain)?;
+            let anvil = start(chain).await?;
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;

@@ -34,8 +34,9 @@ mod tests {
     use super::*;
     use crate::{
         Error,
+        chains::LocalChain,
         contracts::DEPLOYER,
-        node::{testing::Anvil, transact},
+        node::{testing::start_with_contracts, transact},
     };
 
     sol! {
@@ -96,9 +97,9 @@ mod tests {
         }
     }
 
-    async fn started() -> Result<(Anvil, RootProvider, Chain), Error> {
+    async fn started() -> Result<(LocalChain, RootProvider, Chain), Error> {
         let chain = r#"[{"id": 1}]"#.parse::<Chains>()?.get(ChainId(1))?.clone();
-        let anvil = Anvil::with_contracts(&chain).await?;
+        let anvil = start_with_contracts(&chain).await?;
         let node = RootProvider::connect(&anvil.rpc_url).await?;
         Ok((anvil, node, chain))
     }

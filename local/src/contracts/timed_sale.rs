@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::{
         Error,
-        node::{testing::Anvil, transact},
+        node::{testing::start_with_contracts, transact},
     };
 
     sol! {
@@ -68,7 +68,7 @@ mod tests {
     async fn timed_sale_is_set_at_creation_and_collected_from_with_a_comment() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 1}]"#.parse()?;
         let chain = chains.get(ChainId(1))?;
-        let anvil = Anvil::with_contracts(chain).await?;
+        let anvil = start_with_contracts(chain).await?;
         let node = RootProvider::connect(&anvil.rpc_url).await?;
         let minter = TimedMinter::new(chain.addresses.timed_minter, &node);
 

@@ -164,13 +164,13 @@ mod tests {
         publisher::{SOLD_FOR_USDC, USDC_PRICE},
         *,
     };
-    use crate::{Error, node::testing::Anvil};
+    use crate::{Error, node::testing::start_with_contracts};
 
     #[tokio::test]
     async fn demo_content_is_on_the_chain() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?;
-        let anvil = Anvil::with_contracts(chain).await?;
+        let anvil = start_with_contracts(chain).await?;
         let node = RootProvider::connect(&anvil.rpc_url).await?;
         // Lanes with a balance for gas: accounts of the node that the demo doesn't use otherwise.
         let lanes = *node.get_accounts().await?.last_chunk().ok_or("anvil has no accounts")?;

@@ -162,7 +162,7 @@ mod tests {
     use shared::chain::{Chain, Chains};
 
     use super::*;
-    use crate::{Error, node::testing::Anvil};
+    use crate::{Error, chains::LocalChain, node::testing::start_with_contracts};
 
     sol! {
         #[sol(rpc)]
@@ -191,13 +191,13 @@ mod tests {
         proposals_pass(&anvil, &chain, governor).await
     }
 
-    async fn started() -> Result<(Anvil, Chain), Error> {
+    async fn started() -> Result<(LocalChain, Chain), Error> {
         let chain = r#"[{"id": 1}]"#.parse::<Chains>()?.get(CHAIN)?.clone();
-        Ok((Anvil::with_contracts(&chain).await?, chain))
+        Ok((start_with_contracts(&chain).await?, chain))
     }
 
     /// The executor mints 5 and transfers 3, once for each of two proposers.
-    async fn proposals_pass(anvil: &Anvil, chain: &Chain, governor: LocalGovernor) -> Result<(), Error> {
+    async fn proposals_pass(anvil: &LocalChain, chain: &Chain, governor: LocalGovernor) -> Result<(), Error> {
         let node: RootProvider = RootProvider::connect(&anvil.rpc_url).await?;
         let currency = Currency::new(chain.addresses.usdc, &node);
         let transfer = Currency::transferCall { to: FRIEND, amount: U256::from(3) };

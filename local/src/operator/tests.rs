@@ -18,8 +18,9 @@ use shared::{
 use super::{Guard, Guardian, Plan, PlanError, Setup, State, differences, execute};
 use crate::{
     Error,
+    chains::LocalChain,
     cloud::{self, Endpoints},
-    node::{testing::Anvil, transact},
+    node::{testing::start_with_contracts, transact},
     paths::Paths,
 };
 
@@ -31,7 +32,7 @@ const ANSWERS_ONE: [u8; 10] = hex!("600160005260206000f3");
 
 /// A chain on which the operator's accounts can be set up.
 struct Site {
-    _anvil: Anvil,
+    _anvil: LocalChain,
     node: RootProvider,
     setup: Setup,
 }
@@ -39,7 +40,7 @@ struct Site {
 impl Site {
     async fn new() -> Result<Self, Error> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
-        let anvil = Anvil::with_contracts(chains.get(ChainId::DEFAULT)?).await?;
+        let anvil = start_with_contracts(chains.get(ChainId::DEFAULT)?).await?;
         let node: RootProvider = RootProvider::connect(&anvil.rpc_url).await?;
         node.anvil_set_code(GUARD, ANSWERS_ONE.into()).await?;
         let lanes = node.get_accounts().await?.into_iter().skip(1).take(3).collect();
