@@ -86,7 +86,7 @@ impl Emulator {
         }
         let mut function = local_lambda::Function::new(binary, program);
         function.environment.clone_from(environment);
-        // Whoever chooses the certificates of this process means those of what it starts, too.
+        // Functions trust the same certificates as this process.
         if let Ok(file) = env::var(CERTIFICATES) {
             function.environment.insert(CERTIFICATES.to_owned(), file);
         }

@@ -80,8 +80,8 @@ impl Paths {
         self.built().join(profile)
     }
 
-    /// Cargo's output folder for all profiles. The running program is in it, whatever chose it; a relative choice says
-    /// little, since tests run in other folders than cargo.
+    /// Cargo's output folder for all profiles, found by the running program, which is in it. A relative `CARGO_TARGET_DIR`
+    /// would mislead tests, which run in another folder than cargo.
     pub fn built(&self) -> PathBuf {
         let program = env::current_exe().ok();
         program.as_deref().and_then(folder_of).map_or_else(|| self.root.join("target"), Path::to_owned)

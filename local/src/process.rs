@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_port_is_no_other_processs() -> Result<(), Error> {
+    fn held_port_is_given_to_no_other_process() -> Result<(), Error> {
         let port = free_port()?;
         assert!(!port.is_taken());
         assert!(UdpSocket::bind(("127.0.0.1", port.number)).is_err());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_tells_its_address_and_its_output_is_logged() -> Result<(), Error> {
+    async fn address_of_a_listening_server_is_read_and_its_output_logged() -> Result<(), Error> {
         let logs = std::env::temp_dir().join(format!("moments-{}-listening", std::process::id()));
         let mut server = Command::new("sh");
         server.args(["-c", "echo Hello; echo Listening on 127.0.0.1:7; echo Bye; exec sleep 600"]);

@@ -51,8 +51,8 @@ pub struct World {
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
     pub is_skewed: bool,
-    /// Held while the chain changes: a reorganisation between a block and what anvil then takes out of its pool would take out
-    /// what is sent again.
+    /// Held while the chain changes. Anvil empties its pool a moment after a block; a reorganisation in between would lose
+    /// transactions that are sent again.
     chain: Arc<Mutex<()>>,
 }
 

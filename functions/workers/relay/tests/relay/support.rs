@@ -225,7 +225,7 @@ pub async fn until_more(calls: &AtomicUsize, count: usize) -> Result<(), Error> 
     until("more calls", async || Ok(calls.load(Relaxed) >= before + count)).await
 }
 
-/// Waits until a relay with these lanes, which reads each one's balance, has taken a turn with what is there now.
+/// Waits until the relay has taken a whole turn from now on. In each it reads the balance of each lane.
 pub async fn until_turned(workshop: &Workshop, balances: &AtomicUsize) -> Result<(), Error> {
     // One such reading may have begun before, and one comes before its turn.
     until_more(balances, 3 * workshop.lanes().len()).await
