@@ -20,7 +20,7 @@ use crate::{
     batch::{Tracked, claim},
     chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_leader},
-    signed::{max_cost, noop, repriced, request, sign},
+    signed::{max_cost, noop, payee, repriced, request, sign},
 };
 
 /// Shortest back-off of a lane, doubled after each further failure.
@@ -282,6 +282,11 @@ impl<'a> Lane<'a> {
     pub(crate) fn is_broke(&self, patience: Duration) -> bool {
         let is_unable = self.unable_since.is_some_and(|since| since.elapsed() >= patience);
         is_unable && self.can_act() && !self.owes().is_zero()
+    }
+
+    /// Whether it has paid another lane, and no block has the payment yet.
+    pub(crate) fn is_paying(&self, other: Address) -> bool {
+        self.open.iter().any(|tracked| payee(&tracked.batch) == Some(other.into()))
     }
 
     /// Starts its wait anew: another lane has paid.

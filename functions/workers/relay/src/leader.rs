@@ -195,15 +195,27 @@ impl<'a> Leader<'a> {
     }
 
     /// Lets the richest lane pay a lane that hasn't been able to pay for its open batches for a while: their transactions
-    /// wait for it, and so do their artists. Never more than half of what the richest one has.
+    /// wait for it, and so do their artists. Never more than half of what the richest one has, and one payment at a time:
+    /// a block that is late costs no second one. Two calls before a payment.
     async fn refill(&mut self) -> Result<(), RelayError> {
         let (leadership, patience) = (self.leadership, self.leadership.times.affinity * REFILL_AFTER);
         let Some(poor) = self.lanes.iter().position(|lane| lane.is_broke(patience)) else { return Ok(()) };
-        let fees = self.market.fees(&leadership).await?.quote(leadership.chain.spending.max_fee_per_gas);
         let (to, amount) = (self.lanes[poor].address, self.lanes[poor].owes() * U256::from(2));
-        let richest = self.lanes.iter_mut().filter(|lane| lane.is_free()).max_by_key(|lane| lane.spendable());
-        let Some(richest) = richest.filter(|lane| lane.spendable() >= amount * U256::from(2)) else { return Ok(()) };
-        richest.pay(leadership, to, amount, fees).await?;
+        let richest = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].is_free());
+        let richest = richest.max_by_key(|lane| self.lanes[*lane].spendable());
+        let Some(richest) = richest.filter(|lane| self.lanes[*lane].spendable() >= amount * U256::from(2)) else {
+            return Ok(());
+        };
+        if self.lanes.iter().any(|lane| lane.is_paying(to)) {
+            return Ok(());
+        }
+        // What was paid may have arrived since its balance was read.
+        self.lanes[poor].refresh(leadership.relay).await?;
+        if !self.lanes[poor].is_broke(patience) {
+            return Ok(());
+        }
+        let fees = self.market.fees(&leadership).await?.quote(leadership.chain.spending.max_fee_per_gas);
+        self.lanes[richest].pay(leadership, to, amount, fees).await?;
         self.report.signatures += 1;
         self.lanes[poor].expect_money();
         Ok(())

@@ -80,6 +80,12 @@ pub(crate) fn max_cost(batch: &Batch) -> U256 {
     U256::from(gas_limit(batch)) * U256::from(fees)
 }
 
+/// The lane that a batch pays; `None` for other batches.
+pub(crate) fn payee(batch: &Batch) -> Option<Address> {
+    let payment = decoded(batch.newest()).filter(|request| batch.members.is_empty() && !request.value.is_zero())?;
+    payment.to.to().copied()
+}
+
 fn decoded(signed: &[u8]) -> Option<TxEip1559> {
     match TxEnvelope::decode_2718(&mut &*signed).ok()? {
         TxEnvelope::Eip1559(signed) => Some(signed.strip_signature()),

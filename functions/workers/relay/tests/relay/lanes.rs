@@ -94,14 +94,17 @@ async fn rich_lane_pays_one_that_can_not_pay_for_its_open_batch() -> Result<(), 
     node.anvil_set_auto_mine(false).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://lent")]).await?[0];
     let mut relay = relay(&workshop, &workshop.rpc_url)?;
-    // Another payment would come after four times as long, and blocks come far sooner.
-    relay.times.affinity = Duration::from_secs(2);
+    relay.times.affinity = Duration::from_millis(50);
     let mut running = spawn(relay);
     let sent = until_sent(&workshop, &artist, id).await?;
     let (hash, poor) = (sent.hashes[0], sent.batch.ok_or("no batch")?.lane.into());
 
     node.anvil_set_balance(poor, U256::ZERO).await?;
     node.anvil_drop_transaction(hash).await?;
+    let rich = workshop.lanes().iter().map(|(lane, _)| *lane).find(|lane| *lane != poor).ok_or("one lane")?;
+    until("paid", async || Ok(node.get_transaction_count(rich).pending().await? == 1)).await?;
+    // The block comes later than the poor lane waits for money.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     node.anvil_set_interval_mining(1).await?;
 
     running.done().await?;
