@@ -21,11 +21,10 @@ use tokio::{sync::Mutex, time::timeout};
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const CHAIN: ChainId = ChainId(8453);
-/// Longer than an honest node takes.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Longer than any test takes.
 const NEVER: Duration = Duration::from_secs(3_600);
+/// Enough for a node that never answers.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// How a node behaves.
 #[derive(Clone, Copy, Debug)]
@@ -87,9 +86,10 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
 }
 
 async fn two(first: NodeBehavior, second: NodeBehavior) -> Result<(TestNode, TestNode, Node), Error> {
-    within(TIMEOUT, first, second).await
+    within(NEVER, first, second).await
 }
 
+/// Two nodes, of which one that hesitates is waited for: how long an honest one takes depends on the machine.
 async fn within(
     timeout: Duration,
     first: NodeBehavior,
@@ -97,7 +97,7 @@ async fn within(
 ) -> Result<(TestNode, TestNode, Node), Error> {
     let (first, second) = (TestNode::start(first).await?, TestNode::start(second).await?);
     let urls: NodeUrls = json!({ CHAIN.to_string(): [first.url, second.url] }).to_string().parse()?;
-    Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?))
+    Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?.with_hedge(NEVER)))
 }
 
 /// Waits until both nodes were asked: a sender doesn't wait for the slower one.
@@ -114,7 +114,7 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
 
     for behavior in [NodeBehavior::Fails, NodeBehavior::Hangs, NodeBehavior::RateLimits, NodeBehavior::AnswersHtml] {
         let (first, second, node) = two(behavior, NodeBehavior::Answers).await?;
-        assert_eq!(node.newest_block().await?, 7, "{behavior:?}");
+        assert_eq!(node.with_hedge(SHORT).newest_block().await?, 7, "{behavior:?}");
         assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
         node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), (0, 1), "{behavior:?}");
@@ -131,8 +131,8 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
 
 #[tokio::test]
 async fn node_that_hangs_delays_one_call_and_not_until_its_time_is_over() -> Result<(), Error> {
-    let (first, second, node) = within(NEVER, NodeBehavior::Hangs, NodeBehavior::Answers).await?;
-    assert_eq!(timeout(PATIENCE, node.newest_block()).await??, 7);
+    let (first, second, node) = two(NodeBehavior::Hangs, NodeBehavior::Answers).await?;
+    assert_eq!(timeout(PATIENCE, node.with_hedge(SHORT).newest_block()).await??, 7);
     assert_eq!((first.take_requests(), second.take_requests()), (1, 1));
     node.newest_block().await?;
     assert_eq!((first.take_requests(), second.take_requests()), (0, 1));
@@ -141,7 +141,7 @@ async fn node_that_hangs_delays_one_call_and_not_until_its_time_is_over() -> Res
 
 #[tokio::test]
 async fn nodes_that_all_hang_are_given_up() -> Result<(), Error> {
-    let (.., node) = within(Duration::from_millis(100), NodeBehavior::Hangs, NodeBehavior::Hangs).await?;
+    let (.., node) = within(SHORT, NodeBehavior::Hangs, NodeBehavior::Hangs).await?;
     assert!(timeout(PATIENCE, node.newest_block()).await?.is_err());
     Ok(())
 }
@@ -149,7 +149,7 @@ async fn nodes_that_all_hang_are_given_up() -> Result<(), Error> {
 #[tokio::test]
 async fn signed_bytes_go_to_all_nodes() -> Result<(), Error> {
     for first in [NodeBehavior::Answers, NodeBehavior::Hangs, NodeBehavior::Refuses("nonce too low")] {
-        let (first, second, node) = within(NEVER, first, NodeBehavior::Answers).await?;
+        let (first, second, node) = two(first, NodeBehavior::Answers).await?;
         timeout(PATIENCE, node.send(b"signed")).await??;
         until_both_were_asked(&first, &second).await?;
     }
@@ -170,7 +170,7 @@ async fn refused_transaction_has_the_fault_that_a_node_names() -> Result<(), Err
         assert_eq!((error.fault, error.may_have_left), (fault, false));
         for silent in [NodeBehavior::Hangs, NodeBehavior::Fails] {
             let (.., node) = two(silent, NodeBehavior::Refuses(message)).await?;
-            let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
+            let Err(error) = node.with_hedge(SHORT).send(b"signed").await else { return Err("taken".into()) };
             assert_eq!((error.fault, error.may_have_left), (fault, true), "{silent:?}");
         }
     }

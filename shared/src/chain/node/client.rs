@@ -134,12 +134,14 @@ struct ReceiptLogs {
 #[derive(Clone)]
 pub struct Node {
     pub(super) endpoints: Vec<Endpoint>,
+    pub(super) hedge: Duration,
     pub(super) reads: Reads<NodeError>,
 }
 
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+    const HEDGE: Duration = Duration::from_millis(500);
     /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
     pub(super) const CALL_GAS: u64 = 16_777_216;
     const READ_GAS: u64 = 10_000_000;
@@ -164,6 +166,11 @@ impl Node {
         Self::connect(urls, chain, Self::TIMEOUT, true)
     }
 
+    /// The same nodes, of which another one is asked after `hedge`, not after 500 ms, where one hesitates.
+    pub fn with_hedge(&self, hedge: Duration) -> Self {
+        Self { hedge, ..self.clone() }
+    }
+
     fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, is_paced: bool) -> Result<Self, NodeError> {
         let urls = urls.of(chain).ok_or(NodeError::None(chain))?;
         let client = reqwest::Client::builder().timeout(timeout).build()?;
@@ -177,7 +184,8 @@ impl Node {
             };
             Endpoint { provider: builder.connect_client(client).erased(), health: Health::default() }
         };
-        Ok(Self { endpoints: urls.iter().map(connect).collect(), reads: Reads::default() })
+        let endpoints = urls.iter().map(connect).collect();
+        Ok(Self { endpoints, hedge: Self::HEDGE, reads: Reads::default() })
     }
 
     /// Number of the newest block.

@@ -17,9 +17,6 @@ use super::{
 };
 use crate::{clock, deadline};
 
-/// How long a node may take before another one is asked, too.
-const HEDGE: Duration = Duration::from_millis(500);
-
 /// How long a failing node may take where all are asked.
 const FAILING_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -38,7 +35,8 @@ pub struct SendError {
 impl Node {
     /// Each node on its own, in the configured order. Answers of one node are consistent with each other.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
-        self.endpoints.clone().into_iter().map(|endpoint| Self { endpoints: vec![endpoint], reads: Reads::default() })
+        let (endpoints, hedge) = (self.endpoints.clone(), self.hedge);
+        endpoints.into_iter().map(move |endpoint| Self { endpoints: vec![endpoint], hedge, reads: Reads::default() })
     }
 
     /// How many nodes there are.
@@ -51,7 +49,7 @@ impl Node {
     pub async fn compare_heads(&self) {
         if self.count() > 1 {
             join_all(self.each().map(|node| async move {
-                if tokio::time::timeout(HEDGE, node.head()).await.is_err() {
+                if tokio::time::timeout(self.hedge, node.head()).await.is_err() {
                     node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
                 }
             }))
@@ -101,7 +99,7 @@ impl Node {
         let mut may_have_left = false;
         loop {
             // One that hangs doesn't delay what another one says.
-            let patience = if refusal.is_some() { HEDGE } else { Duration::MAX };
+            let patience = if refusal.is_some() { self.hedge } else { Duration::MAX };
             let next = deadline::before(tokio::time::timeout(patience, sending.next())).await;
             let (index, sent) = match next {
                 Some(Ok(Some(answer))) => answer,
@@ -132,7 +130,7 @@ impl Node {
         Err(SendError { fault: source.fault(), may_have_left, source })
     }
 
-    /// Asks the healthiest node, and the next ones if it fails or takes longer than [`HEDGE`]. An error about the call
+    /// Asks the healthiest node, and the next ones if it fails or hesitates. An error about the call
     /// itself ends the search: others would say the same.
     pub(super) async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
     where
@@ -174,7 +172,7 @@ impl Node {
             } else if running.is_empty() {
                 return Err(last);
             }
-            let patience = if left.len() > 0 { HEDGE } else { Duration::MAX };
+            let patience = if left.len() > 0 { self.hedge } else { Duration::MAX };
             let Ok(Some((index, endpoint, answer))) = tokio::time::timeout(patience, running.next()).await else {
                 continue;
             };
@@ -187,7 +185,7 @@ impl Node {
                     last = error;
                 }
                 answer => {
-                    let slow = silent.iter().filter(|(_, since)| since.elapsed() >= HEDGE);
+                    let slow = silent.iter().filter(|(_, since)| since.elapsed() >= self.hedge);
                     slow.filter_map(|(slow, _)| self.endpoints.get(*slow)).for_each(|slow| slow.health.failed());
                     return answer.inspect(|answer| note(&endpoint.health, answer));
                 }
