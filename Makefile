@@ -20,7 +20,9 @@ help: ## Lists the commands
 	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name does; do \
 	printf '  make %-16s %s\n' "$$name" "$$does"; done
 
-run: tools binaries ## Starts the service on this machine, and takes up edited code
+# What is loaded comes while the compiler runs.
+run: check-tools ## Starts the service on this machine, and takes up edited code
+	@$(MAKE) --no-print-directory --jobs=3 tools binaries
 	@exec $(LOCAL) run
 
 test: installed clients binaries ## Runs every test
