@@ -141,6 +141,7 @@ pub struct Node {
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+    /// How long a node may take before another one is asked, too.
     const HEDGE: Duration = Duration::from_millis(500);
     /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
     pub(super) const CALL_GAS: u64 = 16_777_216;

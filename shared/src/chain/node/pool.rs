@@ -130,8 +130,8 @@ impl Node {
         Err(SendError { fault: source.fault(), may_have_left, source })
     }
 
-    /// Asks the healthiest node, and the next ones if it fails or hesitates. An error about the call
-    /// itself ends the search: others would say the same.
+    /// Asks the healthiest node, and the next ones if it fails or hesitates. An error about the call itself ends the search:
+    /// others would say the same.
     pub(super) async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
     where
         Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
