@@ -202,20 +202,28 @@ test("what is wrong is said at its field, an upload can be stopped, and nothing 
   await button(page, "Publish").click();
   await page.locator("#price-note .error", { hasText: "10000" }).waitFor();
 
-  let release;
-  const held = new Promise((resolve) => (release = resolve));
-  await page.route(`${stack.aws}/**`, async (route) => {
-    await held;
-    await route.continue().catch(() => {});
-  });
-  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "c.png", mimeType: "image/png", buffer: picture() });
-  await button(page, "Publish").click();
-  await page.getByText("Storing the file: 0 %").waitFor();
-  await looksRight(page, "uploading");
-  await page.screenshot({ path: `${pictures}/publish-progress.png`, fullPage: true });
-  await button(page, "Stop").click();
-  await page.getByText("Stopped. Nothing was published.").waitFor();
-  release();
+  // Before the service has said where the file goes, while it is sent, and while the service looks at it.
+  for (const [name, step] of [["c.png", "**/uploads"], ["d.png", `${stack.aws}/**`], ["e.png", "**/uploads/*/complete"]]) {
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    const asked = page.waitForRequest(step);
+    await page.route(step, async (route) => {
+      await held;
+      await route.continue().catch(() => {});
+    });
+    await page.getByLabel("File", { exact: true }).setInputFiles({ name, mimeType: "image/png", buffer: picture() });
+    await button(page, "Publish").click();
+    await asked;
+    if (name === "d.png") {
+      await page.getByText("Storing the file: 0 %").waitFor();
+      await looksRight(page, "uploading");
+      await page.screenshot({ path: `${pictures}/publish-progress.png`, fullPage: true });
+    }
+    await button(page, "Stop").click();
+    release();
+    await page.getByText("Stopped. Nothing was published.").waitFor();
+    await page.unroute(step);
+  }
   const account = await page.locator("#self-address").textContent();
   assert.deepEqual((await read(`collections?artist=${account}`)).collections, []);
   await page.context().close();

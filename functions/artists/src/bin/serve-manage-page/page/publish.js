@@ -1,8 +1,8 @@
 // "Publish": files go to the bucket, or a text with the request; then the moments are created, several in one transaction.
 
-import { $, all, announce, call, keep, kept, markField, onSubmit, pause, row, session, short, smallest, write, wrong } from "./kit.js";
+import { $, Refusal, all, announce, call, keep, kept, markField, onSubmit, pause, row, session, short, smallest, write, wrong } from "./kit.js";
 import { hidePreview, showPreview, termsOf } from "./preview.js";
-import { stopped, store, typeOf } from "./store.js";
+import { store, typeOf } from "./store.js";
 import { payeesIn, timesIn } from "./terms.js";
 import { chains } from "./works.js";
 
@@ -199,6 +199,7 @@ onSubmit($("publish-form"), async (inputs) => {
     keepJob(wanted.files);
     const medias = await storeAll(wanted.files, signal);
     wanted.image = wanted.still && (await store(wanted.still, signal, "poster", (words, done, of) => showProgress(`${words} the picture:`, done, of))).uri;
+    signal.throwIfAborted();
     $("publish-stop").hidden = true;
     const what = wanted.files.length > 1 ? `${wanted.files.length} moments` : "the moment";
     showProgress(`Creating ${what}…`);
@@ -218,7 +219,7 @@ async function storeAll(files, signal) {
   const medias = [];
   if (files.length) announce(files.length > 1 ? "Storing the files." : "Storing the file.");
   for (const [index, file] of files.entries()) {
-    if (signal.aborted) throw stopped();
+    signal.throwIfAborted();
     const which = files.length > 1 ? `file ${index + 1} of ${files.length}` : "the file";
     showProgress(`Storing ${which}:`, 0, file.size);
     medias.push(await store(file, signal, "file", (words, done, of) => showProgress(`${words} ${which}:`, done, of)));
@@ -247,7 +248,9 @@ async function newCollection(name, media, image) {
   return { name, uri };
 }
 
-$("publish-stop").addEventListener("click", () => uploading?.abort());
+const stop = () => uploading?.abort(new Refusal(0, "Stopped. Nothing was published."));
+
+$("publish-stop").addEventListener("click", stop);
 
 // --- What was published ---------------------------------------------------------------------------------------------
 
@@ -311,7 +314,7 @@ $("published-done").addEventListener("click", () => {
 });
 
 export function forget() {
-  uploading?.abort();
+  stop();
   chain = undefined;
   hidePublished();
   for (const list of ["work-list", "job-files"]) $(list).replaceChildren();

@@ -29,19 +29,18 @@ function put(url, part, signal, tell) {
   });
 }
 
-export const stopped = () => new Refusal(0, "Stopped. Nothing was published.");
-
 async function putPatiently(url, part, signal, tell) {
   for (let attempt = 1; ; attempt++) {
+    // It may have been stopped while the service was asked where the part goes, or in the pause.
+    signal.throwIfAborted();
     try {
       return await put(url, part, signal, tell);
     } catch (refusal) {
-      if (signal.aborted) throw stopped();
+      signal.throwIfAborted();
       if (refusal.status >= 400 && refusal.status < 500 || attempt === TRIES) throw refusal;
     }
     tell(0);
     await pause(attempt * 1000);
-    if (signal.aborted) throw stopped();
   }
 }
 
@@ -60,7 +59,7 @@ async function begun(file) {
   return note(file, { uploadId, parts, until: Date.parse(expiresAt), arrived: 0 });
 }
 
-/** Stores a file once, however often it is published; `tell` is told how far it is. */
+/** Stores a file once, however often it is published; `tell` is told how far it is. Throws what the signal was aborted with. */
 export async function store(file, signal, field, tell = () => {}) {
   let upload;
   try {
@@ -73,7 +72,7 @@ export async function store(file, signal, field, tell = () => {}) {
     }
     let media;
     while (!media?.uri) {
-      if (signal.aborted) throw stopped();
+      signal.throwIfAborted();
       if (media) await pause(500);
       tell("Looking at", media?.hashed ?? 0, file.size);
       media = await call("POST", `uploads/${upload.uploadId}/complete`);
