@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { send } from "./publisher.mjs";
-import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
+import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, found, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
 
 /** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
@@ -160,6 +160,13 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   await button(page, "Send me a code").click();
   await field.waitFor();
   await page.clock.fastForward(31_000);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route("**/oauth/code", async (route) => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
   await button(page, "Send another code").click();
   await codeFor(email, 2);
   const codes = await codesFor(email);
@@ -173,6 +180,14 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   await field.fill(codes[2]);
   assert.equal((await late).status(), 401, "an expired code was let through");
   await has(page, "The code is wrong or no longer valid");
+  // The answer to the request for another code may come only now.
+  release();
+  await found(async () => {
+    await page.clock.fastForward(100);
+    return (await page.locator("#announcer").textContent()).startsWith("Another code is on its way.");
+  }, "the answer");
+  await has(page, "The code is wrong or no longer valid");
+  await page.unroute("**/oauth/code");
 
   // The limit of three codes in ten minutes is shown.
   await button(page, "Use another address").click();

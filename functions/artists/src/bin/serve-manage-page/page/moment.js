@@ -8,8 +8,8 @@ import { NO_END, inputTime, listedIn, payeesIn, seconds, timesIn } from "./terms
 import { chains, countsOf, currencyOf, isForEver, pictureOf, priceOf, titleOf } from "./works.js";
 
 const SHOWN = 20;
-/** The index shows what was mined within seconds, or later when it is busy. */
-const LOOKS = 120;
+/** The index shows what was mined within seconds, or within minutes when it is busy: one look every half a second. */
+const LOOKS = 360;
 
 let place, moment, known, olderComments;
 

@@ -172,11 +172,12 @@ async function enterBy(signInAgain) {
 $("resend").addEventListener("click", async () => {
   if ($("resend").ariaDisabled === "true") return;
   holdResend(RESEND_SECONDS);
+  // Before the answer comes, which may be after a code that was mailed meanwhile was refused.
   $("code").value = "";
+  markField($("code"));
   $("code").focus();
   try {
     await sendCode($("code-email").textContent);
-    markField($("code"));
     announce("Another code is on its way. Only the newest one counts.");
   } catch (refusal) {
     markField($("code"), refusal.message);
