@@ -54,7 +54,7 @@ lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.install
 check: ## Checks format, lints and the unit tests of what changed
 	@.ci/check
 
-# All checks of the last commit, on a clone as a fresh machine has it: .local/green then names its tree.
+# All checks of the last commit, on a clone: .local/green then names its tree.
 ci: ## Runs all checks of the last commit on a clone of its own
 	@.ci/green
 
@@ -65,22 +65,26 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
 # kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed. Then a thousand people sign
 # in within ten seconds, and one client attacks what holds a function longest: what others get counts, and no time. Tests
-# that are shorter elsewhere are run as long as LONG has it, from SEED (default random). Last, pages are looked at in every
-# theme and width.
+# that are shorter elsewhere are run as long as LONG has it, from SEED (default random), which property tests take, too. Last,
+# pages are looked at in every theme and width.
 SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
 	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
-LONG := ROUNDS=8 TOKENS=1000 COLLECTIONS=12000 TRIES=1000 COUNT=1000 READS_AT_SCALE=1000 DECODER_SECONDS=10
+LONG := ROUNDS=8 TOKENS=1000 COLLECTIONS=12000 TRIES=1000 COUNT=1000 READS_AT_SCALE=1000 DECODER_SECONDS=10 KILLS=100 EVENTS=500
+# Those that are longer with these, those that only run here, and those that take their course from a seed.
 LONG_TESTS := test(index_equals_a_fresh_one) + test(one_event_is_split) + test(cost_of_a_poll) + \
 	test(forged_links_find_nothing) + test(random_proposals_match) + \
-	test(page_cost_does_not_depend) + test(bombs_are_refused)
-soak: tools tests/.venv/.installed tests/page/node_modules/.installed browser binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
+	test(page_cost_does_not_depend) + test(bombs_are_refused) + \
+	test(gigabyte_costs) + test(of_ten_thousand_events) + test(killed_a_hundred_times) + \
+	test(reads_match_the_chain_s_logs) + test(killed_processes_leave) + binary(ranking) + kind(lib)
+soak: tools tests/.venv/.installed tests/page/node_modules/.installed browser clients binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
-	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
+	@$(LOCAL) test bash -euo pipefail -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 	@PEOPLE=1000 $(LOCAL) test $(CARGO) test --workspace --quiet --test end_to_end -- everybody_at_once --nocapture
-	@seed=$${SEED:-$$RANDOM}; echo "SEED=$$seed"; SEED=$$seed $(LONG) $(LOCAL) test tests/run --chosen '$(LONG_TESTS)'
+	@seed=$${SEED:-$$RANDOM}; echo "SEED=$$seed"; \
+	SEED=$$seed PROPTEST_RNG_SEED=$$seed $(LONG) $(LOCAL) test tests/run --chosen '$(LONG_TESTS)' --run-ignored all --profile long
 	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(SHORT) $(LOCAL) load $(BUILT)/debug/load-bench short
 	@LOOKS=all $(LOCAL) test node --test --test-concurrency=2 $(wildcard tests/page/*.test.mjs)

@@ -76,7 +76,7 @@ async fn responses_conform_to_the_contract() {
         part("--include-path-regex", "examples,coverage,fuzzing"),
         part("--exclude-path-regex", "examples,coverage,fuzzing,stateful"),
     );
-    let parts = [slow, others].map(|part| part.expect("schemathesis runs: `make tools` installs it"));
+    let parts = [slow, others].map(|part| part.expect("schemathesis runs: `make installed` installs it"));
     for part in &parts {
         print!("{}{}", String::from_utf8_lossy(&part.stdout), String::from_utf8_lossy(&part.stderr));
     }
