@@ -6,7 +6,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use local_lambda::{
@@ -16,7 +16,7 @@ use serde_json::Value;
 use template::{Function, StreamEvent, Template, resolve};
 use tokio::{process::Command, sync::watch};
 
-use crate::{Error, database::LocalDatabase, http, paths::Paths};
+use crate::{Error, database::LocalDatabase, http, paths::Paths, patience::PATIENCE};
 
 /// How long an idle process is kept. Lambda keeps them longer, but doesn't take the memory from this machine.
 const IDLE: Duration = Duration::from_secs(60);
@@ -30,8 +30,8 @@ const STREAM_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duratio
 /// Names a file of the certificates that clients trust in place of the system's.
 const CERTIFICATES: &str = "SSL_CERT_FILE";
 
-/// Pauses before invocations that were refused for want of concurrency are sent again, as SDKs do, in milliseconds.
-const THROTTLE_PAUSES: [u64; 8] = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400];
+/// Pauses before invocations that were refused for want of concurrency are sent again: the first, and the longest.
+const THROTTLE_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// The emulated Lambda service, with its functions; dropping it stops them.
 pub struct Emulator {
@@ -186,16 +186,15 @@ impl Invocation {
     }
 
     /// Sends an event and returns the function's result. While the function is at its concurrency, this waits and tries
-    /// again.
+    /// again, for three minutes at most.
     pub async fn send(&self, event: &Value) -> Result<Value, Error> {
-        let mut pauses = THROTTLE_PAUSES.into_iter();
+        let (start, (mut pause, longest)) = (Instant::now(), THROTTLE_PAUSES);
         loop {
             let answer = http::client().post(&self.url).json(event).send().await?;
             let (status, is_error) = (answer.status(), answer.headers().contains_key("x-amz-function-error"));
-            if status.as_u16() == 429
-                && let Some(pause) = pauses.next()
-            {
-                tokio::time::sleep(Duration::from_millis(pause)).await;
+            if status.as_u16() == 429 && start.elapsed() < PATIENCE {
+                tokio::time::sleep(pause).await;
+                pause = longest.min(pause * 2);
                 continue;
             }
             let text = answer.text().await?;

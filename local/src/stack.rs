@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs::{self, File},
     net::SocketAddr,
     path::PathBuf,
 };
@@ -35,6 +35,7 @@ use crate::{
     files_host::{self, FilesHost},
     functions::{Emulator, environment},
     governor, http, ipfs_gateway,
+    lock::try_lock,
     operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
     patience::eventually,
@@ -86,6 +87,7 @@ pub struct Stack {
     _edge: Option<Edge>,
     _files: FilesHost,
     _desk: DeskPage,
+    _lock: File,
     writer: JoinHandle<()>,
 }
 
@@ -136,6 +138,10 @@ impl Stack {
         // First, since a taken port is the most likely error.
         let mut node_ports = options.nodes.reserve()?;
         let port = options.port.map_or(Ok(0), requested_port)?;
+        let lock = try_lock(&options.folder.with_extension("lock"))?;
+        let lock = lock.ok_or_else(|| {
+            format!("{} is another command's: wait until it ends, or use another checkout", options.folder.display())
+        })?;
         if options.folder.exists() {
             fs::remove_dir_all(&options.folder)?;
         }
@@ -289,6 +295,7 @@ impl Stack {
             _edge: at_the_edge,
             _files: files,
             _desk: desk,
+            _lock: lock,
             recorders,
             writer,
         })
