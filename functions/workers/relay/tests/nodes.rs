@@ -13,7 +13,7 @@ use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::Into
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
 use shared::{
-    chain::node::{Node, NodeFault, NodeUrls},
+    chain::node::{Node, NodeFault, NodeTimes, NodeUrls},
     model::ChainId,
 };
 use tokio::{sync::Mutex, time::timeout};
@@ -25,6 +25,11 @@ const CHAIN: ChainId = ChainId(8453);
 const NEVER: Duration = Duration::from_secs(3_600);
 /// Enough for a node that never answers.
 const SHORT: Duration = Duration::from_millis(100);
+
+/// A node that hesitates is waited for, and one that failed stays behind.
+const PATIENT: NodeTimes = NodeTimes { hedge: NEVER, penalty: NEVER };
+/// Where one never answers.
+const HASTY: NodeTimes = NodeTimes { hedge: SHORT, ..PATIENT };
 
 /// How a node behaves.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +102,7 @@ async fn within(
 ) -> Result<(TestNode, TestNode, Node), Error> {
     let (first, second) = (TestNode::start(first).await?, TestNode::start(second).await?);
     let urls: NodeUrls = json!({ CHAIN.to_string(): [first.url, second.url] }).to_string().parse()?;
-    Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?.with_hedge(NEVER)))
+    Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?.with_times(PATIENT)))
 }
 
 /// Waits until both nodes were asked: a sender doesn't wait for the slower one.
@@ -114,7 +119,7 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
 
     for behavior in [NodeBehavior::Fails, NodeBehavior::Hangs, NodeBehavior::RateLimits, NodeBehavior::AnswersHtml] {
         let (first, second, node) = two(behavior, NodeBehavior::Answers).await?;
-        assert_eq!(node.with_hedge(SHORT).newest_block().await?, 7, "{behavior:?}");
+        assert_eq!(node.with_times(HASTY).newest_block().await?, 7, "{behavior:?}");
         assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
         node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), (0, 1), "{behavior:?}");
@@ -132,7 +137,7 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
 #[tokio::test]
 async fn node_that_hangs_delays_one_call_and_not_until_its_time_is_over() -> Result<(), Error> {
     let (first, second, node) = two(NodeBehavior::Hangs, NodeBehavior::Answers).await?;
-    assert_eq!(timeout(PATIENCE, node.with_hedge(SHORT).newest_block()).await??, 7);
+    assert_eq!(timeout(PATIENCE, node.with_times(HASTY).newest_block()).await??, 7);
     assert_eq!((first.take_requests(), second.take_requests()), (1, 1));
     node.newest_block().await?;
     assert_eq!((first.take_requests(), second.take_requests()), (0, 1));
@@ -170,7 +175,7 @@ async fn refused_transaction_has_the_fault_that_a_node_names() -> Result<(), Err
         assert_eq!((error.fault, error.may_have_left), (fault, false));
         for silent in [NodeBehavior::Hangs, NodeBehavior::Fails] {
             let (.., node) = two(silent, NodeBehavior::Refuses(message)).await?;
-            let Err(error) = node.with_hedge(SHORT).send(b"signed").await else { return Err("taken".into()) };
+            let Err(error) = node.with_times(HASTY).send(b"signed").await else { return Err("taken".into()) };
             assert_eq!((error.fault, error.may_have_left), (fault, true), "{silent:?}");
         }
     }

@@ -25,7 +25,7 @@ use url::Url;
 use super::{
     fault::{NodeFault, halt_in_words},
     gathering::Reads,
-    health::{Endpoint, Health},
+    health::{Endpoint, Health, NodeTimes},
     pace::{PacedNode, is_rate_limit},
     urls::NodeUrls,
 };
@@ -134,15 +134,13 @@ struct ReceiptLogs {
 #[derive(Clone)]
 pub struct Node {
     pub(super) endpoints: Vec<Endpoint>,
-    pub(super) hedge: Duration,
+    pub(super) times: NodeTimes,
     pub(super) reads: Reads<NodeError>,
 }
 
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
-    /// How long a node may take before another one is asked, too.
-    const HEDGE: Duration = Duration::from_millis(500);
     /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
     pub(super) const CALL_GAS: u64 = 16_777_216;
     const READ_GAS: u64 = 10_000_000;
@@ -167,9 +165,9 @@ impl Node {
         Self::connect(urls, chain, Self::TIMEOUT, true)
     }
 
-    /// The same nodes, of which another one is asked after `hedge`, not after 500 ms, where one hesitates.
-    pub fn with_hedge(&self, hedge: Duration) -> Self {
-        Self { hedge, ..self.clone() }
+    /// The same nodes, with other times than [`NodeTimes::default`].
+    pub fn with_times(&self, times: NodeTimes) -> Self {
+        Self { times, ..self.clone() }
     }
 
     fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, is_paced: bool) -> Result<Self, NodeError> {
@@ -186,7 +184,7 @@ impl Node {
             Endpoint { provider: builder.connect_client(client).erased(), health: Health::default() }
         };
         let endpoints = urls.iter().map(connect).collect();
-        Ok(Self { endpoints, hedge: Self::HEDGE, reads: Reads::default() })
+        Ok(Self { endpoints, times: NodeTimes::default(), reads: Reads::default() })
     }
 
     /// Number of the newest block.

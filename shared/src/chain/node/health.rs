@@ -7,8 +7,7 @@ use std::{
 
 use alloy::providers::DynProvider;
 
-/// Time without preference after a failure, doubled after each further one.
-const MIN_PENALTY: Duration = Duration::from_secs(2);
+/// Longest time without preference after failures.
 const MAX_PENALTY: Duration = Duration::from_secs(60);
 
 /// Failures in a row after which a node is down.
@@ -25,6 +24,21 @@ const STANDSTILL_SECONDS: u64 = 30;
 
 /// Seconds that a chain's clock may be ahead of ours.
 const CLOCK_SKEW: u64 = 3;
+
+/// When a node is no longer relied on alone.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeTimes {
+    /// How long it may take before another one is asked, too.
+    pub hedge: Duration,
+    /// Time without preference after a failure, doubled after each further one, up to a minute.
+    pub penalty: Duration,
+}
+
+impl Default for NodeTimes {
+    fn default() -> Self {
+        Self { hedge: Duration::from_millis(500), penalty: Duration::from_secs(2) }
+    }
+}
 
 /// Head of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,9 +101,9 @@ impl Health {
     }
 
     /// Whether it failed lately.
-    pub(super) fn is_penalized(&self) -> bool {
+    pub(super) fn is_penalized(&self, times: NodeTimes) -> bool {
         let state = self.state();
-        let penalty = MIN_PENALTY * 2_u32.saturating_pow(state.failures.saturating_sub(1).min(5));
+        let penalty = times.penalty * 2_u32.saturating_pow(state.failures.saturating_sub(1).min(5));
         state.failed_at.is_some_and(|at| at.elapsed() < penalty.min(MAX_PENALTY))
     }
 }
@@ -112,10 +126,10 @@ pub(super) fn stalled<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Ve
 }
 
 /// Positions of the nodes in the order in which they are asked: the healthy ones first, each group as configured.
-pub(super) fn order<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<usize> {
+pub(super) fn order<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, times: NodeTimes) -> Vec<usize> {
     let lag = behind(nodes.clone(), MAX_LAG_SECONDS);
     let mut ranked: Vec<_> =
-        nodes.zip(lag).enumerate().map(|(index, (health, lags))| (health.is_penalized(), lags, index)).collect();
+        nodes.zip(lag).enumerate().map(|(index, (health, lags))| (health.is_penalized(times), lags, index)).collect();
     ranked.sort_unstable();
     ranked.into_iter().map(|(.., index)| index).collect()
 }
@@ -125,6 +139,8 @@ mod tests {
     use super::*;
 
     const NOW: u64 = 1_000_000;
+    /// No test waits so long.
+    const TIMES: NodeTimes = NodeTimes { hedge: MAX_PENALTY, penalty: MAX_PENALTY };
 
     fn nodes(heads: &[(u64, u64)]) -> Vec<Health> {
         let node = |(number, time): &(u64, u64)| {
@@ -138,17 +154,17 @@ mod tests {
     #[test]
     fn failing_node_is_asked_last_until_it_answers() {
         let nodes = nodes(&[(5, NOW), (5, NOW)]);
-        assert_eq!(order(nodes.iter()), [0, 1]);
+        assert_eq!(order(nodes.iter(), TIMES), [0, 1]);
         nodes[0].failed();
-        assert_eq!(order(nodes.iter()), [1, 0]);
+        assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
         nodes[0].answered();
-        assert_eq!(order(nodes.iter()), [0, 1]);
+        assert_eq!(order(nodes.iter(), TIMES), [0, 1]);
     }
 
     #[test]
     fn node_that_lags_is_asked_last() {
         let nodes = nodes(&[(100, NOW - 12), (106, NOW)]);
-        assert_eq!(order(nodes.iter()), [1, 0]);
+        assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
         assert_eq!(stalled(nodes.iter()), [false, false]);
     }
 
@@ -162,11 +178,11 @@ mod tests {
     #[test]
     fn node_that_is_a_block_behind_keeps_its_place() {
         // On a chain with a block every twelve seconds.
-        assert_eq!(order(nodes(&[(105, NOW - 12), (106, NOW)]).iter()), [0, 1]);
+        assert_eq!(order(nodes(&[(105, NOW - 12), (106, NOW)]).iter(), TIMES), [0, 1]);
     }
 
     #[test]
     fn block_of_the_future_makes_no_node_the_best() {
-        assert_eq!(order(nodes(&[(100, NOW), (1_000_000, NOW + 3_600)]).iter()), [0, 1]);
+        assert_eq!(order(nodes(&[(100, NOW), (1_000_000, NOW + 3_600)]).iter(), TIMES), [0, 1]);
     }
 }

@@ -15,6 +15,7 @@ mod urls;
 pub use self::{
     client::{BlockFacts, Node, NodeError, NonceFacts},
     fault::{NodeFault, halt_in_words},
+    health::NodeTimes,
     pool::SendError,
     reads::MULTICALL,
     receipt::Receipt,

@@ -35,8 +35,8 @@ pub struct SendError {
 impl Node {
     /// Each node on its own, in the configured order. Answers of one node are consistent with each other.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
-        let (endpoints, hedge) = (self.endpoints.clone(), self.hedge);
-        endpoints.into_iter().map(move |endpoint| Self { endpoints: vec![endpoint], hedge, reads: Reads::default() })
+        let (endpoints, times) = (self.endpoints.clone(), self.times);
+        endpoints.into_iter().map(move |endpoint| Self { endpoints: vec![endpoint], times, reads: Reads::default() })
     }
 
     /// How many nodes there are.
@@ -49,7 +49,7 @@ impl Node {
     pub async fn compare_heads(&self) {
         if self.count() > 1 {
             join_all(self.each().map(|node| async move {
-                if tokio::time::timeout(self.hedge, node.head()).await.is_err() {
+                if tokio::time::timeout(self.times.hedge, node.head()).await.is_err() {
                     node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
                 }
             }))
@@ -63,7 +63,8 @@ impl Node {
         Answer: Future<Output = Result<T, NodeError>>,
     {
         let ask = |node: Self| {
-            let is_failing = self.count() > 1 && node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized());
+            let is_failing =
+                self.count() > 1 && node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized(self.times));
             let answer = question(node);
             let patience = if is_failing { FAILING_PATIENCE } else { Duration::MAX };
             async move { tokio::time::timeout(patience, answer).await.unwrap_or(Err(NodeError::Deadline)) }
@@ -99,7 +100,7 @@ impl Node {
         let mut may_have_left = false;
         loop {
             // One that hangs doesn't delay what another one says.
-            let patience = if refusal.is_some() { self.hedge } else { Duration::MAX };
+            let patience = if refusal.is_some() { self.times.hedge } else { Duration::MAX };
             let next = deadline::before(tokio::time::timeout(patience, sending.next())).await;
             let (index, sent) = match next {
                 Some(Ok(Some(answer))) => answer,
@@ -160,7 +161,7 @@ impl Node {
     where
         Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
     {
-        let mut left = order(self.endpoints.iter().map(|endpoint| &endpoint.health)).into_iter();
+        let mut left = order(self.endpoints.iter().map(|endpoint| &endpoint.health), self.times).into_iter();
         let mut running = FuturesUnordered::new();
         let mut silent = Vec::new();
         let mut last = RpcError::local_usage_str("a chain without nodes");
@@ -172,7 +173,7 @@ impl Node {
             } else if running.is_empty() {
                 return Err(last);
             }
-            let patience = if left.len() > 0 { self.hedge } else { Duration::MAX };
+            let patience = if left.len() > 0 { self.times.hedge } else { Duration::MAX };
             let Ok(Some((index, endpoint, answer))) = tokio::time::timeout(patience, running.next()).await else {
                 continue;
             };
@@ -185,7 +186,7 @@ impl Node {
                     last = error;
                 }
                 answer => {
-                    let slow = silent.iter().filter(|(_, since)| since.elapsed() >= self.hedge);
+                    let slow = silent.iter().filter(|(_, since)| since.elapsed() >= self.times.hedge);
                     slow.filter_map(|(slow, _)| self.endpoints.get(*slow)).for_each(|slow| slow.health.failed());
                     return answer.inspect(|answer| note(&endpoint.health, answer));
                 }
