@@ -198,13 +198,15 @@ async fn check_pools(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -
 }
 
 async fn check_accounts(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {
-    let mut spent: BTreeMap<_, u64> = BTreeMap::new();
+    let mut charges: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in rows(world, wishes).await?.values() {
-        *spent.entry(row.artist_id).or_default() += row.charge.wei;
+        charges.entry(row.artist_id).or_default().push(row.charge);
     }
-    for (artist, spent) in spent {
+    for (artist, charges) in charges {
         let account = world.workshop.transactions().account(artist, world.workshop.chain.id).await?;
         let account = account.ok_or("an account's row is missing")?;
+        // It counts those of one day.
+        let spent: u64 = charges.iter().filter(|charge| charge.day == account.day).map(|charge| charge.wei).sum();
         if (account.waiting, account.spent) != (0, spent) {
             faults.push(format!("artist {artist} spent {spent}, but has {account:?}"));
         }

@@ -208,6 +208,7 @@ async fn large_batch_that_blocks_pass_over_is_sent_in_halves() -> Result<(), Err
     let report = running.done().await?;
 
     blocks.abort();
-    assert_eq!((report.ended, report.bumped), (COUNT, 2));
+    // Blocks may pass over a half, too, before it comes to the node.
+    assert!(report.ended == COUNT && report.bumped >= 2, "{} ended, {} bumped", report.ended, report.bumped);
     assert_done_once(&workshop, collection, &expected).await
 }

@@ -1,5 +1,7 @@
 //! Blocks that the chain drops.
 
+use std::time::Duration;
+
 use alloy::{
     eips::BlockNumberOrTag,
     primitives::U256,
@@ -9,7 +11,7 @@ use local::{
     contracts::DEPLOYER,
     workshop::{Workshop, reorganise},
 };
-use relay::{ChainRelay, Times};
+use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
     model::{Call, TransactionStatus},
@@ -23,12 +25,14 @@ use crate::support::{
 const DEPTH: u64 = 8;
 /// Blocks after which nothing is dropped any more.
 const FINAL: u64 = 12;
+/// Longer than what was dropped takes to be mined again.
+const GRACE: Duration = Duration::from_secs(60);
 
 fn patient(workshop: &Workshop) -> Result<ChainRelay, Error> {
     let mut relay = relay(workshop, &workshop.rpc_url)?;
     relay.chain.reorg_depth = FINAL;
     // What was dropped is mined again before it is given up.
-    relay.times.grace = Times::default().grace;
+    relay.times.grace = GRACE;
     Ok(relay)
 }
 
@@ -141,7 +145,7 @@ async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(),
     let (url, balances) = counting(&url, "eth_getBalance").await?;
     let mut careful = relay(&workshop, &url)?;
     // Blocks come when the test says so.
-    (careful.times.quiet, careful.times.grace) = (FOREVER, Times::default().grace);
+    (careful.times.quiet, careful.times.grace) = (FOREVER, GRACE);
     (careful.chain.confirmations, careful.chain.reorg_depth) = (4, FINAL);
     let mut running = spawn(careful);
     let sent = until_sent(&workshop, &artist, id).await?;
