@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use index_chain::{ChainRun, Deliveries, Follower};
+use local::patience::eventually;
 use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
@@ -52,8 +53,7 @@ async fn live_chain_gets_every_change_beside_a_dead_one() -> Result<(), Error> {
     let outbox = Outbox::new(indexer.artists.clone());
     let deliveries = Deliveries::new(outbox.clone(), [test_chain.chain.id, dead_id]);
     let (comments, time) = (Comments::new(indexer.table.clone()), Duration::from_secs(2));
-    let mut names = Vec::new();
-    for _ in 0..20 {
+    eventually("the new name in the replies", async || {
         let (lost, live) = tokio::join!(
             ChainRun::of(&mut dead).run(None, time, Some(&deliveries)),
             ChainRun::of(&mut indexer.follower).run(None, time, Some(&deliveries)),
@@ -61,12 +61,10 @@ async fn live_chain_gets_every_change_beside_a_dead_one() -> Result<(), Error> {
         assert!(lost.followed.is_err());
         assert!(live.followed?.is_some_and(|followed| followed.behind == 0));
         let replies = comments.replies(&moment, top.into(), 0).await?.comments;
-        names = replies.into_iter().map(|reply| reply.comment.username).collect();
-        if names.iter().all(|name| name == "ada") {
-            break;
-        }
-    }
-    assert!(!names.is_empty() && names.iter().all(|name| name == "ada"), "{names:?}");
+        let is_done = !replies.is_empty() && replies.into_iter().all(|reply| reply.comment.username == "ada");
+        Ok(is_done.then_some(()))
+    })
+    .await?;
     let timelines = Timelines::new(indexer.table.clone());
     let page = timelines.newest(moment.chain, Scope::Everyone, TimelineFilter::default(), 0, 0, 1).await?;
     assert_eq!(page.total, 1);

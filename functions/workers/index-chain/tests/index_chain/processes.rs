@@ -3,8 +3,11 @@
 
 use std::{
     fs,
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 use alloy::{
@@ -18,6 +21,7 @@ use local::{
     cloud::{Endpoints, local_chains},
     functions::{Emulator, environment},
     paths::Paths,
+    patience::eventually,
 };
 use serde_json::{Value, json};
 use shared::{
@@ -34,10 +38,14 @@ use crate::support::{Indexer, number};
 
 const FUNCTION: &str = "index-chain";
 const ROUNDS: u64 = 6;
-/// Longest time until a process is killed, in milliseconds: about that of a run.
-const LIFE: u64 = 800;
-/// Milliseconds that each call of the database takes longer, so that batches take a while.
+/// A process is killed at one of its first calls of the database.
+const FIRST_CALLS: u64 = 30;
+/// Or at one of the first within a batch, each of which writes rows of it.
+const FIRST_WRITES: u64 = 4;
+/// Milliseconds that each call of the database takes longer, at random before or after it is done.
 const DELAY: u64 = 20;
+/// What a write of the checkpoint has in it if a batch begins.
+const MARK: &str = r#""pending":{"M""#;
 const TOKENS: u64 = 500;
 /// Most runs that may fail.
 const MAX_FAILED: u32 = 5;
@@ -78,15 +86,18 @@ impl Process {
         Ok(answer.status().is_success() && !answer.headers().contains_key("x-amz-function-error"))
     }
 
-    /// Kills the process at a moment of its run; returns whether the run ended before.
-    async fn die(&self, moment: impl Future<Output = Result<(), Error>>) -> Result<bool, Error> {
+    /// Kills the process in a run, once the database doesn't answer it any more; returns whether the run ended before.
+    async fn die(&self, proxy: &DatabaseProxy) -> Result<bool, Error> {
         let mut run = Box::pin(self.follow());
+        let is_held = async || Ok((proxy.holds.load(Ordering::SeqCst) && !proxy.is_busy()).then_some(()));
         tokio::select! {
             ended = &mut run => return ended,
-            come = moment => come?,
+            held = eventually("the process's last call", is_held) => held?,
         }
         self.emulator.crash(FUNCTION, 0).await?;
-        run.await
+        let ended = run.await;
+        proxy.holds.store(false, Ordering::SeqCst);
+        ended
     }
 
     /// Most memory that the process had, in kilobytes.
@@ -99,11 +110,27 @@ impl Process {
     }
 }
 
-async fn within_a_batch(indexer: &Indexer) -> Result<(), Error> {
-    while !indexer.is_within_a_batch().await? {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+/// How many calls the database does before it answers no more. With `in_a_batch`, they count from when one has begun.
+#[derive(Default)]
+struct LastCall {
+    left: AtomicU64,
+    in_a_batch: AtomicBool,
+}
+
+impl LastCall {
+    fn set(&self, left: u64, in_a_batch: bool) {
+        self.left.store(left, Ordering::SeqCst);
+        self.in_a_batch.store(in_a_batch, Ordering::SeqCst);
     }
-    Ok(())
+
+    /// Whether this one is it.
+    fn is(&self, request: &[u8]) -> bool {
+        if self.in_a_batch.load(Ordering::SeqCst) && !String::from_utf8_lossy(request).contains(MARK) {
+            return false;
+        }
+        self.in_a_batch.store(false, Ordering::SeqCst);
+        self.left.fetch_sub(1, Ordering::SeqCst) == 1
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -116,6 +143,13 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
     let proxy = DatabaseProxy::start().await?;
     proxy.lead_to(&indexer.dynamodb);
     proxy.delay.store(DELAY, Ordering::Relaxed);
+    let (last_call, holds) = (Arc::new(LastCall::default()), Arc::clone(&proxy.holds));
+    let last = Arc::clone(&last_call);
+    proxy.observe(move |_, request, _| {
+        if last.is(request) {
+            holds.store(true, Ordering::SeqCst);
+        }
+    });
     let process = Process::start(&format!("killed-{seed}-processes"), &test_chain, &proxy.url).await?;
     let (mut killed, mut within) = (0, 0);
     for round in 0..rounds {
@@ -128,25 +162,18 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
             1 => test_chain.finalise().await?,
             _ => {}
         }
-        let life = Duration::from_millis(dice.roll(LIFE));
-        let ended = if round % 2 == 0 {
-            process.die(within_a_batch(&indexer)).await?
-        } else {
-            let moment = async {
-                tokio::time::sleep(life).await;
-                Ok(())
-            };
-            process.die(moment).await?
-        };
-        killed += u64::from(!ended);
+        let in_a_batch = round % 2 == 0;
+        last_call.set(1 + dice.roll(if in_a_batch { FIRST_WRITES } else { FIRST_CALLS }), in_a_batch);
+        killed += u64::from(!process.die(&proxy).await?);
         within += u64::from(indexer.is_within_a_batch().await?);
         indexer.expire_lease(&test_chain.chain.id.to_string()).await?;
     }
     println!("SEED={seed}: {killed} of {rounds} runs killed, {within} of them within a batch");
     assert!(killed * 4 >= rounds && within > 0, "{killed} of {rounds} runs were killed, {within} within a batch");
+    last_call.set(u64::MAX, false);
     test_chain.finalise().await?;
     // A process that was killed after its run may be found dead only now.
-    while !process.follow().await? {}
+    eventually("a whole run", async || Ok(process.follow().await?.then_some(()))).await?;
     indexer.assert_fresh_members(&test_chain).await
 }
 
@@ -175,13 +202,14 @@ async fn largest_edition_fits_into_memory() -> Result<(), Error> {
     let (start, mut runs, mut failed, mut listed) = (Instant::now(), 0, 0, 0);
     // The largest event may take more than one run, and a call may time out on a loaded machine.
     while listed < tokens + 4 {
-        failed += u32::from(!process.follow().await?);
+        let is_whole = process.follow().await?;
+        failed += u32::from(!is_whole);
         assert!(failed <= MAX_FAILED, "{failed} runs failed");
         runs += 1;
         let before = listed;
         listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?.total;
         println!("{listed} tokens after {:?}", start.elapsed());
-        assert!(listed > before, "{listed} of {tokens} tokens after {runs} runs");
+        assert!(listed > before || !is_whole, "{listed} of {tokens} tokens after {runs} runs");
     }
     let peak = process.peak_memory()?;
     let took = start.elapsed();
