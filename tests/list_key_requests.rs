@@ -1,12 +1,24 @@
 //! `GET /artists/requests`: what an API key was sent with.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
-use tests::{Answer, Sandbox, SignedIn, Stack, fields};
+use tests::{Answer, Sandbox, SignedIn, Stack, eventually, fields};
 
 async fn requests(stack: &Stack, artist: &SignedIn, key: &str) -> Vec<Value> {
     let path = format!("/artists/requests?keyId={key}&limit=100");
     let answer = Answer::of(stack.get(&path).bearer_auth(&artist.token)).await.expect_success();
     answer.body["requests"].as_array().expect("requests").clone()
+}
+
+/// Sends a request until it is in the list: a note that takes the function too long is given up.
+async fn noted(stack: &Stack, artist: &SignedIn, key: &str, send: impl AsyncFn() -> Answer) -> Answer {
+    eventually("a request in the list", async || {
+        let answer = send().await;
+        let listed = requests(stack, artist, key).await;
+        listed.iter().any(|row| row["requestId"] == answer.header("x-request-id")).then_some(answer)
+    })
+    .await
 }
 
 #[tokio::test]
@@ -18,9 +30,12 @@ async fn artist_sees_what_a_key_was_sent_with_and_nobody_else_does() {
     let id = stack.list_keys(&artist).await[0]["id"].as_str().expect("an id").to_owned();
     assert_eq!(requests(&stack, &artist, &id).await, [] as [Value; 0]);
 
-    let me = Answer::of(stack.get("/me").header("x-api-key", key)).await.expect_success();
-    let refused = stack.write_once("/moment/create", key, &json!({}), &[]).await.expect_error(403);
-    let wrong = stack.write_once("/moment/collect", key, &json!({"amount": 0}), &[]).await.expect_error(400);
+    let me = async || Answer::of(stack.get("/me").header("x-api-key", key)).await.expect_success();
+    let refused = async || stack.write_once("/moment/create", key, &json!({}), &[]).await.expect_error(403);
+    let wrong = async || stack.write_once("/moment/collect", key, &json!({"amount": 0}), &[]).await.expect_error(400);
+    let me = noted(&stack, &artist, &id, me).await;
+    let refused = noted(&stack, &artist, &id, refused).await;
+    let wrong = noted(&stack, &artist, &id, wrong).await;
     // Neither needs the key, nor is the other key's.
     Answer::of(stack.get("/chains").header("x-api-key", key)).await.expect_success();
     Answer::of(stack.get("/me").bearer_auth(&other.token)).await.expect_success();
@@ -56,12 +71,15 @@ async fn key_that_is_sent_often_costs_few_rows() {
     let mut event = process.event();
     event["headers"]["x-api-key"] = made.body["apiKey"].clone();
     event["headers"].as_object_mut().expect("headers").remove("authorization");
+    let start = Instant::now();
     for _ in 0..50 {
         let answer = process.invoke(&event).await;
         assert_eq!(answer["statusCode"], 200, "{answer}");
     }
     let seen = requests(&stack, &artist, &id).await;
-    assert!((30..45).contains(&seen.len()), "{} rows", seen.len());
+    // Thirty, and one more every other second.
+    let most = 31 + usize::try_from(start.elapsed().as_secs()).expect("a number") / 2;
+    assert!((30..=most).contains(&seen.len()), "{} rows, at most {most} expected", seen.len());
     let skipped: u64 = seen.iter().filter_map(|row| row["skipped"].as_u64()).sum();
     assert!(seen.len() as u64 + skipped <= 50, "{skipped} were left out of what is shown");
 }

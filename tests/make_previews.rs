@@ -102,6 +102,7 @@ async fn picture_that_looks_like_a_removed_one_is_reported() {
         desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await.expect("done")
     };
     let seed = Uuid::new_v4().as_u64_pair().0;
+    println!("drawings of {seed}");
     let removed = published(&stack, &artist, &drawing(seed, 0)).await;
     run(&["remove", &removed, "copyright", "hers"]).await;
     let alike = published(&stack, &artist, &drawing(seed, 5)).await;

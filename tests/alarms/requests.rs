@@ -81,7 +81,8 @@ async fn failed_writes(stack: &Stack) -> Tried {
     let sandbox = function(&with, "update-moment-uri", &[("RPC_URLS", &nodes)]).await;
     together(6, async |_| assert!(write(&sandbox).await >= 500)).await;
     let well = function(&without, "update-moment-uri", &[]).await;
-    assert_eq!(write(&well).await, 200);
+    // It may be mined later.
+    assert!([200, 202].contains(&write(&well).await));
     Tried { with: Seen::of(&with, &sandbox), without: Seen::of(&without, &well), times: 1 }
 }
 

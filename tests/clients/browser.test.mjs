@@ -36,6 +36,9 @@ async function runInPage(program, email) {
     page.on("pageerror", reject);
     page.exposeFunction("finished", resolve);
   });
+  // Slow enough that a file is seen to leave.
+  const network = await page.context().newCDPSession(page);
+  await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2 ** 20 });
   // A page that the service sent: one that the test made up may not reach addresses of this machine.
   await page.goto(`${stack.api}/health`);
   await page.addScriptTag({ type: "module", content: program });

@@ -131,7 +131,7 @@ export async function looksRight(page, state) {
   // `evaluate` isn't subject to the page's content security policy.
   await page.evaluate(axe);
   let found;
-  for (let tries = 0; tries < 5 && found?.length !== 0; tries += 1) {
+  for (const end = Date.now() + PATIENCE; found?.length !== 0 && Date.now() < end; ) {
     if (found) await page.waitForTimeout(500);
     const { violations } = await page.evaluate(async () => {
       const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime < Infinity);
@@ -259,11 +259,11 @@ export const someBalances = (address) => ({
   ].map((balance) => ({ ...balance, depositUri: `ethereum:${address}@8453`, depositCode: "manage/icon.svg" })),
 });
 
-/** Statistics of a month in which something was collected on the oldest day and two days ago. */
+/** Statistics of a month in which something was collected on one of the oldest days and two days ago. */
 export function someStats() {
   const today = Math.floor(Date.now() / 86_400_000) * 86_400;
   const counts = { created_count: 0, collector_count: 3, token_count: "5", eth_earned: "0.25", usdc_earned: "12.5", referred_count: 1, referral_count: 0, referral_eth: "0", referral_usdc: "0" };
-  const days = [[29, 1], [2, 4]].map(([back, collected_count]) => ({ ...counts, day: today - back * 86_400, collected_count }));
+  const days = [[28, 1], [2, 4]].map(([back, collected_count]) => ({ ...counts, day: today - back * 86_400, collected_count }));
   return { ...counts, since: today - 29 * 86_400, collected_count: 5, days };
 }
 

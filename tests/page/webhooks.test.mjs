@@ -50,6 +50,7 @@ test("webhook is made, tested, and shown with its last deliveries until it is de
   await page.locator("#confirm-yes").click();
   await page.locator("#new-secret:not([hidden])").waitFor();
   assert.notEqual(await page.locator("#new-secret-value").inputValue(), secret);
+  await settled(page);
   await button(page, `Switch off ${url}`).click();
   await page.getByText("comment.created · off").waitFor();
   await button(page, `Delete ${url}`).click();

@@ -247,7 +247,7 @@ async fn a_failed_delivery_is_tried_again_and_later_ones_wait_for_it() {
     let hook = Hook::create(&stack, &artist, json!({"url": format!("{}/x", receiver.url)})).await;
     receiver.answer(503);
     let first = hook.test().await;
-    let failed = hook.wait_for(&first, |row| row["attempts"] == 1).await;
+    let failed = hook.wait_for(&first, |row| row["attempts"].as_u64() >= Some(1)).await;
     assert_eq!((&failed["status"], &failed["last_attempt"]["status"]), (&json!("pending"), &json!(503)));
     hook.ask("POST", &format!("/deliveries/{first}/redeliver"), Value::Null).await.expect_error(409);
     receiver.answer(204);

@@ -6,7 +6,7 @@ use moments_client::{Client, DESCRIPTION, types};
 use progenitor_client::{Error as Refused, ResponseValue};
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
-use tests::{Answer, Stack};
+use tests::{Answer, Stack, eventually};
 
 /// Repeats a write with an idempotency key until it is mined. Each call waits 20 seconds; its 202 is unexpected.
 async fn mined<T, E>(call: impl AsyncFn() -> Result<ResponseValue<T>, Refused<E>>) -> Result<T, Box<dyn Error>>
@@ -72,12 +72,11 @@ async fn generated_client_reads_pages_writes_and_fails_as_described() -> Result<
         .max_tokens_per_address(Some(sale.max_tokens_per_address.parse::<types::Whole>()?));
     let update = client.update_sale().idempotency_key(uuid::Uuid::new_v4().to_string()).body(edited);
     mined(async || update.clone().send().await).await?;
-    let changed = loop {
-        let found = read().send().await?.into_inner().sale.ok_or("no sale")?;
-        if *found.price_per_token != *sale.price_per_token {
-            break found;
-        }
-    };
+    let changed = eventually("the new price", async || {
+        let found = read().send().await.expect("a moment").into_inner().sale.expect("a sale");
+        (*found.price_per_token != *sale.price_per_token).then_some(found)
+    })
+    .await;
     assert_eq!((*changed.price_per_token).as_str(), "2000000000000000");
     assert_eq!(*changed.sale_end, *sale.sale_end);
 
