@@ -14,7 +14,7 @@ use local::paths::Paths;
 use serde_json::{Value, json};
 use tests::{Collector, DAY, Sandbox, Stack, empty_tables, window_now};
 
-use crate::transactions::{QUIET_CHAIN, copy_artist, quiet};
+use crate::transactions::{QUIET_CHAIN, copy_artist, quiet, quiet_relay};
 
 const NEWCOMERS: usize = 40;
 /// Calls of one function at once.
@@ -165,7 +165,7 @@ async fn lane_is_replaced_while_writes_run_and_none_fails() {
 
     let relay = async |lane: &str, key: &str| {
         let variables = [("OPERATOR_LANES", lane), ("OPERATOR_LANE_KEYS", key)];
-        Sandbox::with(&stack, "relay", &variables, &database.endpoint).await
+        quiet_relay(&stack, &variables, &database.endpoint).await
     };
     let (old, new) = (relay(former, former_key).await, relay(lane_text, key).await);
     let (is_replaced, done, answered) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
