@@ -122,7 +122,7 @@ async fn store_one(
     }
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
-        Verdict::Requeue(_) if was_over => undone(batch),
+        Verdict::Requeue(Retry { wei, .. }) if was_over => Ending { wei, ..undone(batch) },
         Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
             Ending { wei, ..failed("It was tried often and never got through: try again") }
         }
@@ -326,7 +326,8 @@ fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
     Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei, deployed: false }
 }
 
-/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is.
+/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is. What
+/// it used in the other block it costs all the same.
 fn undone(batch: &Batch) -> Ending {
     let reason = "The chain dropped the block that had it: try again".to_owned();
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());

@@ -170,6 +170,45 @@ async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(),
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn token_whose_id_is_taken_in_the_new_block_costs_what_it_used_there() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-taken", 1).await?;
+    let (node, store, artist) = (workshop.node().await?, workshop.transactions(), artists[0]);
+    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://taken")?]).await?[0];
+    run(&patient(&workshop)?).await?;
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+
+    node.anvil_set_auto_mine(false).await?;
+    reorganise(&node, 1).await?;
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://other".to_owned(), maxSupply: U256::ONE };
+    act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
+    node.anvil_mine(Some(1), None).await?;
+    let mut running = spawn(patient(&workshop)?);
+    let batch = transaction(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce))
+        .await?;
+    node.anvil_mine(Some(FINAL + 1), None).await?;
+    running.done().await?;
+    until("final", async || {
+        run(&patient(&workshop)?).await?;
+        let lane = store.lane(workshop.chain.id, batch.lane).await?.ok_or("no lane")?;
+        Ok(lane.unfinalized.is_empty())
+    })
+    .await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!(row.status, TransactionStatus::Reverted, "{row:?}");
+    let mut spent = 0;
+    for hash in &row.hashes {
+        let receipt = node.get_transaction_receipt(*hash).await?;
+        spent += receipt.map_or(0, |receipt| u128::from(receipt.gas_used) * receipt.effective_gas_price);
+    }
+    assert_eq!((u128::from(row.charge.wei), row.charge.wei > 0), (spent, true));
+    let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+    assert_eq!((account.waiting, account.spent), (0, row.charge.wei));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn artist_stays_with_the_lane_of_batches_that_are_not_final() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-loyal", 2).await?;
     let node = workshop.node().await?;
