@@ -122,7 +122,7 @@ async fn store_one(
     }
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
-        Verdict::Requeue(Retry { wei, .. }) if was_over => Ending { wei, ..undone(batch) },
+        Verdict::Requeue(Retry { wei, .. }) if was_over => undone(batch, wei),
         Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
             Ending { wei, ..failed("It was tried often and never got through: try again") }
         }
@@ -140,7 +140,8 @@ async fn store_one(
         }
     };
     ending.batch = Some(batch.slot.into());
-    if was_over && row.status == ending.status && row.mined == ending.mined {
+    let is_same = row.status == ending.status && row.mined == ending.mined;
+    if was_over && is_same && row.charge.wei == row.cost_with(batch.slot.into(), ending.wei) {
         return Ok((false, Some(row.outcome_event(&ending, now))));
     }
     let is_stored = relay.transactions.end(row, &ending, now).await?;
@@ -326,13 +327,13 @@ fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
     Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei, deployed: false }
 }
 
-/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is. What
-/// it used in the other block it costs all the same.
-fn undone(batch: &Batch) -> Ending {
+/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is. It
+/// costs its share of the batch in the block that took the other's place.
+fn undone(batch: &Batch, wei: u64) -> Ending {
     let reason = "The chain dropped the block that had it: try again".to_owned();
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
     let (batch, reason) = (Some(batch.slot.into()), Some(reason));
-    Ending { status, batch, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
+    Ending { status, batch, mined: None, hashes, reason, result: Map::new(), wei, deployed: false }
 }
 
 /// Positions of the members' own operations, among those that deploy accounts.
