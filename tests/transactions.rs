@@ -102,8 +102,8 @@ pub(crate) async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
     }
 }
 
-/// A relay that serves [`QUIET_CHAIN`] alone, from an endpoint's tables. They get the lanes' next nonces: without them it would
-/// look for each lane's last transaction, which may be in a block whose state the node no longer has.
+/// A relay that serves [`QUIET_CHAIN`] alone, from an endpoint's tables. They get the lanes' next nonces: without them it
+/// would look for each lane's last transaction, which may be in a block whose state the node no longer has.
 pub(crate) async fn quiet_relay(stack: &Stack, variables: &[(&str, &str)], dynamodb: &str) -> Sandbox {
     let mut chains: Vec<Value> = serde_json::from_str(&stack.map.names["Chains"]).expect("chains");
     chains.retain(|chain| chain["id"] == QUIET_CHAIN);
@@ -111,18 +111,18 @@ pub(crate) async fn quiet_relay(stack: &Stack, variables: &[(&str, &str)], dynam
     let relay = Sandbox::with(stack, "relay", &[variables, &[("CHAINS", &chains)]].concat(), dynamodb).await;
     let (rows, chain) =
         (Client::new(&relay.endpoints.sdk_config(dynamodb).await), stack.node_of(&QUIET_CHAIN.to_string()));
-    let key = |text: String| AttributeValue::S(text);
+    let text = |text: String| AttributeValue::S(text);
     let lanes: Vec<Address> =
         stack.map.names["OperatorLanes"].split(',').map(|lane| lane.parse().expect("an address")).collect();
     for lane in &lanes {
         let nonce = chain.get_transaction_count((*lane).into()).await.expect("a nonce");
-        let row = rows.put_item().table_name("ArtistTable").item("pk", key(format!("LANE#{QUIET_CHAIN}#{lane}")));
-        let row = row.item("sk", key("LANE".to_owned())).item("next_nonce", AttributeValue::N(nonce.to_string()));
+        let row = rows.put_item().table_name("ArtistTable").item("pk", text(format!("LANE#{QUIET_CHAIN}#{lane}")));
+        let row = row.item("sk", text("LANE".to_owned())).item("next_nonce", AttributeValue::N(nonce.to_string()));
         row.send().await.expect("a lane");
     }
-    let row = rows.put_item().table_name("ArtistTable").item("pk", key(format!("RELAY#{QUIET_CHAIN}")));
+    let row = rows.put_item().table_name("ArtistTable").item("pk", text(format!("RELAY#{QUIET_CHAIN}")));
     let addresses = AttributeValue::Ss(lanes.iter().map(ToString::to_string).collect());
-    row.item("sk", key("LANES".to_owned())).item("addresses", addresses).send().await.expect("the lanes");
+    row.item("sk", text("LANES".to_owned())).item("addresses", addresses).send().await.expect("the lanes");
     relay
 }
 

@@ -49,7 +49,7 @@ mod tests {
         let first = lock(&path).await?;
         assert!(try_lock(&path)?.is_none());
         drop(first);
-        drop(try_lock(&path)?.ok_or("it is free")?);
+        drop(try_lock(&path)?.ok_or("it is still held")?);
         drop(lock(&path).await?);
         Ok(fs::remove_file(path)?)
     }

@@ -10,8 +10,8 @@ const CHAIN = 8453;
 /** In one transaction. */
 const MOST = 50;
 const JOB = "moments_job";
-/** The index shows what was mined within seconds, or within minutes when it is busy: one look every half a second. */
-const LOOKS = 360;
+/** The index shows what was mined within seconds, or within minutes when it is busy: one look a second. */
+const LOOKS = 180;
 
 let chain, uploading;
 
