@@ -15,12 +15,12 @@ use local::{
 use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
-    model::{Call, TransactionStatus},
+    model::{Address, Call, TransactionStatus},
 };
 
 use crate::support::{
     Error, FOREVER, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful, queue, relay,
-    renaming, run, spawn, stage, token_creation, transaction, until, until_sent, until_turned,
+    renaming, run, spawn, stage, token_creation, transaction, until, until_sent, until_sent_again, until_turned,
 };
 
 const DEPTH: u64 = 8;
@@ -35,6 +35,16 @@ fn patient(workshop: &Workshop) -> Result<ChainRelay, Error> {
     // What was dropped is mined again before it is given up.
     relay.times.grace = GRACE;
     Ok(relay)
+}
+
+/// Runs relays until none of a lane's blocks can be dropped any more.
+async fn until_final(workshop: &Workshop, lane: Address) -> Result<(), Error> {
+    until("final", async || {
+        run(&patient(workshop)?).await?;
+        let state = workshop.transactions().lane(workshop.chain.id, lane).await?.ok_or("no lane")?;
+        Ok(state.unfinalized.is_empty())
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,16 +124,10 @@ async fn transaction_that_reverts_in_its_new_block_becomes_reverted() -> Result<
     node.anvil_mine(Some(1), None).await?;
     let mut running = spawn(patient(&workshop)?);
     let batch = transaction(&workshop, &artists[0], ids[0]).await?.batch.ok_or("no batch")?;
-    until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce))
-        .await?;
+    until_sent_again(&workshop, batch).await?;
     node.anvil_mine(Some(FINAL + 1), None).await?;
     running.done().await?;
-    until("final", async || {
-        run(&patient(&workshop)?).await?;
-        let lane = store.lane(workshop.chain.id, batch.lane).await?.ok_or("no lane")?;
-        Ok(lane.unfinalized.is_empty())
-    })
-    .await?;
+    until_final(&workshop, batch.lane).await?;
 
     let told = transaction(&workshop, &artists[0], ids[0]).await?;
     assert_eq!(told.status, TransactionStatus::Reverted, "{told:?}");
@@ -188,27 +192,22 @@ async fn token_whose_id_is_taken_in_the_new_block_costs_what_it_used_there() -> 
     // The block that takes the other's place is dropped, too, and the next one has another price.
     for blocks in [1, FINAL + 1] {
         let mut running = spawn(patient(&workshop)?);
-        until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce))
-            .await?;
+        until_sent_again(&workshop, batch).await?;
         node.anvil_mine(Some(blocks), None).await?;
         running.done().await?;
         let told = async || {
             run(&patient(&workshop)?).await?;
             let row = transaction(&workshop, &artist, id).await?;
-            Ok((row.status == TransactionStatus::Reverted && !charges.contains(&row.charge.wei)).then_some(row))
+            let is_new = row.status == TransactionStatus::Reverted && !charges.contains(&row.charge.wei);
+            Ok(is_new.then_some(row.charge.wei))
         };
-        charges.push(eventually("undone", told).await?.charge.wei);
+        charges.push(eventually("undone", told).await?);
         if blocks == 1 {
             reorganise(&node, 1).await?;
             node.anvil_mine(Some(1), None).await?;
         }
     }
-    until("final", async || {
-        run(&patient(&workshop)?).await?;
-        let lane = store.lane(workshop.chain.id, batch.lane).await?.ok_or("no lane")?;
-        Ok(lane.unfinalized.is_empty())
-    })
-    .await?;
+    until_final(&workshop, batch.lane).await?;
 
     let row = transaction(&workshop, &artist, id).await?;
     let mut spent = 0;

@@ -24,7 +24,7 @@ use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, node::Node, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
-    store::artist::{Artist, Batch, Ending, Slot, Transaction},
+    store::artist::{Artist, Batch, BatchReference, Ending, Slot, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
@@ -207,6 +207,14 @@ pub async fn until_pooled(workshop: &Workshop, row: &Transaction) -> Result<(), 
     until("in the pool", async || Ok(node.get_transaction_by_hash(hash).await?.is_some())).await
 }
 
+/// Waits until a batch is sent again whose block the chain dropped, or whose bytes the node forgot: a block or the pool
+/// has its nonce.
+pub async fn until_sent_again(workshop: &Workshop, batch: BatchReference) -> Result<(), Error> {
+    let node = workshop.node().await?;
+    let is_pending = async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce);
+    until("sent again", is_pending).await
+}
+
 /// A way to the node that counts the calls of a method.
 pub async fn counting(target: &str, method: &'static str) -> Result<(String, Arc<AtomicUsize>), Error> {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -291,12 +299,10 @@ pub async fn come_before(
     account: Address,
     call: Call,
 ) -> Result<(), Error> {
-    let (node, batch) = (workshop.node().await?, row.batch.ok_or("no batch")?);
     act_as(workshop, account, call).await?;
     forgets.store(false, Relaxed);
-    let is_pending = async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce);
-    until("sent again", is_pending).await?;
-    Ok(node.anvil_mine(Some(1), None).await?)
+    until_sent_again(workshop, row.batch.ok_or("no batch")?).await?;
+    Ok(workshop.node().await?.anvil_mine(Some(1), None).await?)
 }
 
 /// Takes a lane from the operator Safe's owners. Returns the transaction's hash; it may not be in a block yet.
