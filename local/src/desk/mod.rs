@@ -34,10 +34,13 @@ use self::{
     queue::Case,
     words::{USAGE, date, ended, logged, printable, sentence, state},
 };
-use crate::{Error, objects::Objects, patience::PATIENCE, stack_map::StackMap};
+use crate::{Error, objects::Objects, stack_map::StackMap};
 
 /// Who decides at a local stack.
 pub const LOCAL_OPERATOR: &str = "the operator of this machine";
+
+/// How long the index may take to follow a decision.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
 
 /// The desk of one stage.
 pub struct Desk {
@@ -312,7 +315,7 @@ impl Desk {
 
     /// Waits until the index has followed. The edge would keep again what is asked for before.
     async fn followed(&self, subject: Subject, state: &str) -> Result<String, Error> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + FOLLOWED_WITHIN;
         while !self.is_followed(subject).await? {
             if Instant::now() > end {
                 return Ok(format!(
