@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { within } from "../page/patience.mjs";
+import { gate, within } from "../page/patience.mjs";
 import { codeFor, root, stack, unusedEmail } from "./support.mjs";
 
 const PYTHON = `
@@ -26,8 +26,7 @@ const ask = async (method, path, token, body) => {
 
 let receiver, secrets, message;
 before(async () => {
-  let tell;
-  const arrived = new Promise((resolve) => (tell = resolve));
+  const { held: arrived, release: tell } = gate();
   receiver = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { answer, askForCode, giveWallet, launch, looks, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail, wrongCode } from "./support.mjs";
+import { answer, askForCode, gate, giveWallet, launch, looks, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail, wrongCode } from "./support.mjs";
 
 /** An unlocked account that no other test connects. */
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -29,8 +29,7 @@ async function walk(options) {
     await looksRight(page, state);
   };
   await giveWallet(page, WALLET);
-  let release;
-  const held = new Promise((resolve) => (release = resolve));
+  const { held, release } = gate();
   const parts = (url) => /\/api\/(smartwallet|timeline|notifications|artists\/(api-keys|activity|payout-addresses|0x\w+))$/.test(url.pathname);
   const shifts = await page.evaluateHandle(() => {
     let sum = 0;

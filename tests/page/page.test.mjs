@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { send } from "./publisher.mjs";
-import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, found, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
+import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, found, gate, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
 
 /** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
@@ -160,8 +160,7 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   await button(page, "Send me a code").click();
   await field.waitFor();
   await page.clock.fastForward(31_000);
-  let release;
-  const held = new Promise((resolve) => (release = resolve));
+  const { held, release } = gate();
   await page.route("**/oauth/code", async (route) => {
     const response = await route.fetch();
     await held;

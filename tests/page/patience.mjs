@@ -28,6 +28,13 @@ export async function until(read) {
   }
 }
 
+/** A gate: `held` waits until `release` is called, and resolves to what it is given. */
+export function gate() {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  return { held, release };
+}
+
 /** What `coming` resolves to, or a failure if that takes too long. */
 export async function within(coming, what) {
   let timer;

@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { png } from "./png.mjs";
 import { newArtist } from "./publisher.mjs";
-import { elsewhere, found, launch, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
+import { elsewhere, found, gate, launch, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
 
 let browser;
 before(async () => {
@@ -204,8 +204,7 @@ test("what is wrong is said at its field, an upload can be stopped, and nothing 
 
   // Before the service has said where the file goes, while it is sent, and while the service looks at it.
   for (const [name, step] of [["c.png", "**/uploads"], ["d.png", `${stack.aws}/**`], ["e.png", "**/uploads/*/complete"]]) {
-    let release;
-    const held = new Promise((resolve) => (release = resolve));
+    const { held, release } = gate();
     const asked = page.waitForRequest(step);
     await page.route(step, async (route) => {
       await held;

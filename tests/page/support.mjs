@@ -7,9 +7,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { PATIENCE, found } from "./patience.mjs";
+import { PATIENCE, found, gate } from "./patience.mjs";
 
-export { found };
+export { found, gate };
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
