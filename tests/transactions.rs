@@ -111,7 +111,7 @@ pub(crate) async fn quiet_relay(stack: &Stack, variables: &[(&str, &str)], dynam
     let relay = Sandbox::with(stack, "relay", &[variables, &[("CHAINS", &chains)]].concat(), dynamodb).await;
     let (rows, chain) =
         (Client::new(&relay.endpoints.sdk_config(dynamodb).await), stack.node_of(&QUIET_CHAIN.to_string()));
-    let text = |text: String| AttributeValue::S(text);
+    let text = AttributeValue::S;
     let lanes: Vec<Address> =
         stack.map.names["OperatorLanes"].split(',').map(|lane| lane.parse().expect("an address")).collect();
     for lane in &lanes {
