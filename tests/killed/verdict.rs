@@ -61,7 +61,7 @@ pub async fn check(stack: &Stack, authors: &[Author<'_>], wishes: &[Vec<Wish>], 
         assert_eq!((account.waiting, account.spent), (0, charged), "{account:?}");
     }
     wait_until_closed(&store).await;
-    // The same days, whatever day it is by now.
+    // The second reading takes the first one's days, whatever day it is by now.
     assert_eq!(Budgets::named(stack, before.0.keys().cloned()).await.0, spent.0, "the pools' counters");
 }
 
