@@ -5,13 +5,14 @@ use alloy::{
     providers::Provider,
     signers::local::PrivateKeySigner,
 };
+use aws_sdk_dynamodb::types::AttributeValue;
 use local::queue::queue_calls;
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::{Creator1155, Erc20, Erc20Minter},
     model::{Call, ChainId, WriteKind},
 };
-use tests::{Answer, Collector, Stack, eventually};
+use tests::{Answer, Collector, Stack, eventually, personal_sign};
 
 const CHAIN: ChainId = ChainId(8453);
 const GAS: u64 = 100_000;
@@ -66,6 +67,26 @@ async fn queued_payment_to_an_account_that_is_not_the_artists_is_never_signed() 
     }
     let left = stack.chain().get_balance(victim.account).await.expect("a balance");
     assert_eq!((left, stack.usdc_of(victim.account).await), (U256::from(998_000), U256::from(998_000)));
+}
+
+#[tokio::test]
+async fn wallet_whose_row_alone_names_an_artist_signs_nobody_in_and_is_paid_nothing() {
+    let stack = Stack::connect();
+    let (victim, thief) = (stack.new_collector().await, stack.new_artist().await);
+    stack.set_balance(victim.account, 1_000).await;
+    let wallet = PrivateKeySigner::random();
+    stack.connect_old_wallet(&thief, &wallet).await;
+    let (row, id) = (format!("WALLET#{:#x}", wallet.address()), stack.artist_id(&victim.artist));
+    stack.set("ArtistTable", &row, "ARTIST", "artist_id", AttributeValue::S(id)).await;
+
+    let message = stack.sign_in_message(wallet.address(), CHAIN.0).await;
+    let proof = json!({"message": message, "signature": personal_sign(&wallet, &message)});
+    Answer::of(stack.post("/oauth/wallet").json(&proof)).await.expect_error(403);
+    let order = json!({"to": wallet.address(), "amount": "400", "unit": "wei"});
+    stack.withdraw(&victim.artist, &order).await.expect_error(403);
+    let payment = Call { target: wallet.address(), value: U256::from(400), data: Default::default() };
+    let refused = outcome(&stack, &victim, WriteKind::Payment, vec![payment]).await;
+    assert_eq!((&refused["status"], &refused["hash"]), (&"failed".into(), &Value::Null), "{refused}");
 }
 
 #[tokio::test]

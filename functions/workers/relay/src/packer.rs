@@ -253,7 +253,7 @@ fn not_allowed(row: &Transaction, reason: &str) -> Preparation {
 }
 
 /// Whether calls send money to nobody but the artist, by their wallets and payout addresses that are old enough: the
-/// function that queued them may not be what it was. At most two reads per payee.
+/// function that queued them may not be what it was. Two reads per payee.
 async fn pays_the_artist_alone(relay: &ChainRelay, artist: ArtistId, calls: &[Call]) -> Result<bool, RelayError> {
     let now = relay.now()?;
     for payee in payees(&relay.chain, calls) {

@@ -57,7 +57,7 @@ impl PayoutAddresses {
     }
 
     /// Returns when the artist's money can go to an address, in Unix seconds; `None` unless it is their wallet or payout
-    /// address. One read for a wallet, two for any other address.
+    /// address. Two reads.
     pub async fn payable_from(&self, artist: ArtistId, to: Address) -> Result<Option<u64>, StoreError> {
         match Artists::new(self.0.clone()).payable_from(artist, to).await? {
             None => Ok(self.find(artist, to).await?.map(PayoutAddress::usable_at)),

@@ -37,7 +37,7 @@ struct WithdrawFunds {
 }
 
 impl WithdrawFunds {
-    /// Requires `to` to be the artist's own wallet or payout address, and old enough (403). At most two reads.
+    /// Requires `to` to be the artist's own wallet or payout address, and old enough (403). Two reads.
     async fn require_own(&self, artist: ArtistId, to: Address) -> Result<(), ApiError> {
         let payable_from = self.payouts.payable_from(artist, to).await?.ok_or_else(|| {
             ApiError::forbidden(format!(

@@ -109,6 +109,16 @@ impl Profile {
         self.wallets.iter().filter(|wallet| wallet.r#type != WalletType::Smart).map(|wallet| wallet.address)
     }
 
+    /// Wallets that the artist connected, which sign in: all but the account that the service keeps.
+    pub(in crate::store) fn connected_wallets(&self) -> impl Iterator<Item = Wallet> {
+        self.wallets.iter().copied().filter(|wallet| wallet.r#type != WalletType::Embedded)
+    }
+
+    /// Whether the artist connected the wallet. The wallet's own row isn't believed alone where that gives power.
+    pub(super) fn has_connected(&self, wallet: Wallet) -> bool {
+        self.connected_wallets().any(|connected| connected == wallet)
+    }
+
     /// Forms of the artist's picture; `None` until they are made, and without a picture that can be shown.
     pub fn avatar_forms(&self) -> Option<&Picture> {
         self.avatar_forms.as_ref().filter(|forms| self.avatar.is_some() && Cid::in_uri(&forms.uri) == self.avatar)

@@ -104,15 +104,16 @@ impl Artists {
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    /// Returns when the artist's money can go to a connected wallet, in Unix seconds. One read.
+    /// Returns when the artist's money can go to a connected wallet, in Unix seconds. One read, two for the artist's own.
     pub(in crate::store::artist) async fn payable_from(
         &self,
         artist: ArtistId,
         wallet: Address,
     ) -> Result<Option<u64>, StoreError> {
         let row: Option<Connection> = self.0.get(&wallet_key(wallet)).await?;
-        let row = row.filter(|row| row.is_payable_for(artist));
-        Ok(row.map(|row| row.connected_at.map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs()))))
+        let Some(row) = row.filter(|row| row.is_payable_for(artist)) else { return Ok(None) };
+        let profile = self.profile(artist).await?.filter(|profile| profile.has_connected(row.wallet));
+        Ok(profile.map(|_| row.connected_at.map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs()))))
     }
 
     /// Disconnects a wallet. One read and one transaction.
@@ -145,8 +146,8 @@ impl Artists {
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    /// Returns whose sign-in a proved wallet is. A contract wallet proved itself on one chain; elsewhere its address may be
-    /// another's. Up to two reads.
+    /// Returns whose sign-in a proved wallet is: its row and the artist's profile must agree. A contract wallet proved
+    /// itself on one chain; elsewhere its address may be another's. Up to two reads.
     pub async fn find_by_wallet(&self, wallet: Wallet, chain: ChainId) -> Result<WalletOwner, StoreError> {
         let row: Option<SignInWallet> = self.0.get(&wallet_key(wallet.address)).await?;
         let Some(row) = row else { return Ok(WalletOwner::Nobody) };
@@ -157,6 +158,7 @@ impl Artists {
                 WalletType::Embedded => false,
             };
         let profile = if is_same { self.profile(row.artist_id).await? } else { None };
+        let profile = profile.filter(|profile| profile.has_connected(wallet));
         Ok(profile.map_or(WalletOwner::Other, |profile| WalletOwner::Artist(profile.artist)))
     }
 
