@@ -2,7 +2,7 @@
 
 use alloy::signers::local::PrivateKeySigner;
 use serde_json::json;
-use tests::{Answer, SignedIn, Stack};
+use tests::{Answer, Stack};
 
 #[tokio::test]
 async fn disconnected_wallet_can_be_connected_by_another_artist() {
@@ -13,10 +13,10 @@ async fn disconnected_wallet_can_be_connected_by_another_artist() {
     stack.connect_wallet(&artist, &wallet).await.expect_success();
     Answer::of(stack.get(&format!("/artists/{address}"))).await.expect_success();
 
-    disconnect(&stack, &other, &address).await.expect_error(404);
-    let answer = disconnect(&stack, &artist, &address.to_uppercase().replace('X', "x")).await.expect_success();
+    stack.disconnect_wallet(&other, &address).await.expect_error(404);
+    let answer = stack.disconnect_wallet(&artist, &address.to_uppercase().replace('X', "x")).await.expect_success();
     assert_eq!(answer.body, json!({"wallets": [{"address": artist.wallet, "type": "embedded"}]}));
-    disconnect(&stack, &artist, &address).await.expect_error(404);
+    stack.disconnect_wallet(&artist, &address).await.expect_error(404);
     Answer::of(stack.get(&format!("/artists/{address}?fresh"))).await.expect_error(404);
 
     stack.connect_wallet(&other, &wallet).await.expect_success();
@@ -27,7 +27,7 @@ async fn disconnected_wallet_can_be_connected_by_another_artist() {
 async fn embedded_wallet_cannot_be_disconnected() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
-    disconnect(&stack, &artist, &artist.wallet).await.expect_error(409);
+    stack.disconnect_wallet(&artist, &artist.wallet).await.expect_error(409);
     assert_eq!(stack.wallets(&artist).await.len(), 1);
 }
 
@@ -36,12 +36,7 @@ async fn invalid_address_is_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     for address in ["", "0x1", "ada.eth"] {
-        let answer = disconnect(&stack, &artist, address).await.expect_error(400);
+        let answer = stack.disconnect_wallet(&artist, address).await.expect_error(400);
         assert_eq!(answer.failing_fields(), ["address"]);
     }
-}
-
-async fn disconnect(stack: &Stack, artist: &SignedIn, address: &str) -> Answer {
-    let request = stack.delete(&format!("/artists/wallets?address={address}"));
-    Answer::of(request.bearer_auth(&artist.token)).await
 }

@@ -2,7 +2,6 @@
 
 use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::authenticator::Authenticator;
 use serde_json::{Value, json};
 use tests::{Answer, SignedIn, Stack, token_part};
 
@@ -15,18 +14,6 @@ async fn add(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
 async fn send(stack: &Stack, begun: &Value, credential: &Value) -> Answer {
     let body = json!({"ceremony": begun["ceremony"], "credential": credential});
     Answer::of(stack.post("/oauth/passkey").json(&body)).await
-}
-
-async fn sign_in(stack: &Stack, passkey: &mut Authenticator) -> SignedIn {
-    let answer = stack.passkey_answer(passkey).await;
-    let body = Answer::of(stack.post("/oauth/passkey").json(&answer)).await.expect_success().body;
-    let text = |name: &str| body[name].as_str().expect("a text").to_owned();
-    SignedIn { email: String::new(), token: text("token"), wallet: text("social_wallet") }
-}
-
-async fn remove(stack: &Stack, artist: &SignedIn, id: &Value) -> Answer {
-    let path = format!("/artists/passkeys?passkeyId={}", id.as_str().expect("an id"));
-    Answer::of(stack.delete(&path).bearer_auth(&artist.token)).await
 }
 
 /// Whether the artist's token may do what takes a recent sign-in.
@@ -54,7 +41,7 @@ async fn passkey_signs_in_and_is_needed_from_then_on() {
     let adding = Answer::of(stack.post(CHALLENGE).bearer_auth(&again.token)).await;
     adding.expect_error(401);
 
-    let by_passkey = sign_in(&stack, &mut passkey).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
     assert_eq!(by_passkey.wallet, artist.wallet);
     assert_eq!(token_part(&by_passkey.token, 1)["amr"], json!(["webauthn"]));
     assert!(is_fresh(&stack, &by_passkey).await);
@@ -70,7 +57,7 @@ async fn replayed_foreign_and_cloned_answers_are_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let mut passkey = stack.added_passkey(&artist.token).await;
-    sign_in(&stack, &mut passkey).await;
+    stack.sign_in_with_passkey(&mut passkey).await;
     let mut clone = passkey.clone();
 
     let begun = stack.passkey_challenge().await;
@@ -99,7 +86,7 @@ async fn replayed_foreign_and_cloned_answers_are_refused() {
     let begun = stack.passkey_challenge().await;
     clone.counter = 0;
     send(&stack, &begun, &clone.sign(&begun["publicKey"]).expect("an answer")).await.expect_error(401);
-    sign_in(&stack, &mut passkey).await;
+    stack.sign_in_with_passkey(&mut passkey).await;
 
     // A challenge that is too old.
     let begun = stack.passkey_challenge().await;
@@ -135,16 +122,16 @@ async fn removal_without_a_passkey_waits_a_week_and_the_passkey_takes_it_back() 
     let mut passkey = stack.added_passkey(&artist.token).await;
     let id = stack.passkeys(&artist).await[0]["id"].clone();
     let by_mail = stack.sign_in(&artist.email).await;
-    let left = remove(&stack, &by_mail, &id).await.expect_success();
+    let left = stack.remove_passkey(&by_mail, &id).await.expect_success();
     assert!(left.body["passkeys"][0]["removed_at"].is_string(), "{left:?}");
     assert!(!is_fresh(&stack, &by_mail).await, "the passkey counts until it is gone");
     let mails = stack.mails_to(&artist.email).await;
     assert!(mails.iter().any(|mail| mail.body_text.contains("A passkey is removed")), "{mails:?}");
-    let by_passkey = sign_in(&stack, &mut passkey).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
     assert_eq!(stack.passkeys(&by_passkey).await[0]["removed_at"], json!(null));
 
     // The week is over.
-    remove(&stack, &by_mail, &id).await.expect_success();
+    stack.remove_passkey(&by_mail, &id).await.expect_success();
     let artist_id = stack.artist_id(&artist);
     let past = || AttributeValue::N("1".to_owned());
     let row = format!("PASSKEYS#{artist_id}");
@@ -161,15 +148,15 @@ async fn removal_with_a_passkey_is_at_once() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
     let mut passkey = stack.added_passkey(&artist.token).await;
-    let by_passkey = sign_in(&stack, &mut passkey).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
     let id = stack.passkeys(&by_passkey).await[0]["id"].clone();
-    remove(&stack, &other, &id).await.expect_error(404);
-    let left = remove(&stack, &by_passkey, &id).await.expect_success();
+    stack.remove_passkey(&other, &id).await.expect_error(404);
+    let left = stack.remove_passkey(&by_passkey, &id).await.expect_success();
     assert_eq!(left.body["passkeys"], json!([]));
     assert!(is_fresh(&stack, &artist).await, "nothing asks for a passkey that is gone");
     let begun = stack.passkey_challenge().await;
     send(&stack, &begun, &passkey.sign(&begun["publicKey"]).expect("an answer")).await.expect_error(401);
-    remove(&stack, &by_passkey, &id).await.expect_error(404);
+    stack.remove_passkey(&by_passkey, &id).await.expect_error(404);
 }
 
 #[tokio::test]
@@ -177,7 +164,7 @@ async fn an_artist_has_at_most_ten_passkeys() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let mut passkey = stack.added_passkey(&artist.token).await;
-    let by_passkey = sign_in(&stack, &mut passkey).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
     for _ in 1..10 {
         stack.added_passkey(&by_passkey.token).await;
     }

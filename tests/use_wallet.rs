@@ -18,16 +18,6 @@ async fn send(stack: &Stack, message: &str, signature: &str) -> Answer {
     Answer::of(stack.post("/oauth/wallet").json(&json!({"message": message, "signature": signature}))).await
 }
 
-async fn sign_in(stack: &Stack, wallet: &PrivateKeySigner) -> SignedIn {
-    let message = stack.sign_in_message(wallet.address(), CHAIN).await;
-    signed_in(&send(stack, &message, &personal_sign(wallet, &message)).await.expect_success())
-}
-
-fn signed_in(answer: &Answer) -> SignedIn {
-    let text = |name: &str| answer.body[name].as_str().expect("a text").to_owned();
-    SignedIn { email: String::new(), token: text("token"), wallet: text("social_wallet") }
-}
-
 #[tokio::test]
 async fn new_wallet_makes_an_artist_who_can_do_what_others_can() {
     let stack = Stack::connect();
@@ -36,7 +26,7 @@ async fn new_wallet_makes_an_artist_who_can_do_what_others_can() {
     assert!(message.contains("Sign in as the artist whose wallet this is."), "{message}");
     let answer = send(&stack, &message, &personal_sign(&wallet, &message)).await.expect_success();
     assert_eq!(tests::fields(&answer.body), ["social_wallet", "token"]);
-    let artist = signed_in(&answer);
+    let artist = SignedIn::without_mail(&answer);
     let wallets = stack.wallets(&artist).await;
     let expected = [
         json!({"address": artist.wallet, "type": "embedded"}),
@@ -44,7 +34,7 @@ async fn new_wallet_makes_an_artist_who_can_do_what_others_can() {
     ];
     assert_eq!(wallets, expected);
 
-    assert_eq!(sign_in(&stack, &wallet).await.wallet, artist.wallet, "a second sign-in is another artist's");
+    assert_eq!(stack.sign_in_with_wallet(&wallet).await.wallet, artist.wallet, "a second sign-in is another artist's");
     let name = format!("walleted{}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
     let named = stack.patch("/artists/me").bearer_auth(&artist.token).json(&json!({"username": name}));
     Answer::of(named).await.expect_success();
@@ -65,11 +55,11 @@ async fn connected_wallet_signs_its_artist_in_and_not_once_it_is_disconnected() 
     let artist = stack.new_artist().await;
     let wallet = PrivateKeySigner::random();
     stack.connect_wallet(&artist, &wallet).await.expect_success();
-    assert_eq!(sign_in(&stack, &wallet).await.wallet, artist.wallet);
+    assert_eq!(stack.sign_in_with_wallet(&wallet).await.wallet, artist.wallet);
 
     let path = format!("/artists/wallets?address={:#x}", wallet.address());
     Answer::of(stack.delete(&path).bearer_auth(&artist.token)).await.expect_success();
-    assert_ne!(sign_in(&stack, &wallet).await.wallet, artist.wallet);
+    assert_ne!(stack.sign_in_with_wallet(&wallet).await.wallet, artist.wallet);
 }
 
 #[tokio::test]
@@ -80,11 +70,14 @@ async fn contract_wallet_signs_in_on_the_chain_where_it_was_connected_alone() {
     let message = stack.sign_in_message(safe, CHAIN).await;
     send(&stack, &message, &personal_sign(&owner, &message)).await.expect_error(401);
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
-    let artist = signed_in(&send(&stack, &message, &signature).await.expect_success());
+    let artist = SignedIn::without_mail(&send(&stack, &message, &signature).await.expect_success());
     assert_eq!(stack.wallets(&artist).await[1], json!({"address": format!("{safe:#x}"), "type": "smart"}));
     let message = stack.sign_in_message(safe, CHAIN).await;
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
-    assert_eq!(signed_in(&send(&stack, &message, &signature).await.expect_success()).wallet, artist.wallet);
+    assert_eq!(
+        SignedIn::without_mail(&send(&stack, &message, &signature).await.expect_success()).wallet,
+        artist.wallet
+    );
 
     // As if somebody else had a contract at this address on the chain that signs now.
     let row = format!("WALLET#{safe:#x}");
@@ -105,7 +98,8 @@ async fn wallet_that_is_not_deployed_yet_signs_in_with_its_deployment() {
     send(&stack, &message, &safe.sign(CHAIN, "another text", None)).await.expect_error(401);
     let other = UndeployedSafe::new(&stack).await;
     send(&stack, &message, &other.sign(CHAIN, &message, None)).await.expect_error(401);
-    let artist = signed_in(&send(&stack, &message, &safe.sign(CHAIN, &message, None)).await.expect_success());
+    let artist =
+        SignedIn::without_mail(&send(&stack, &message, &safe.sign(CHAIN, &message, None)).await.expect_success());
     assert_eq!(stack.wallets(&artist).await[1], json!({"address": format!("{:#x}", safe.address), "type": "smart"}));
 }
 
@@ -156,7 +150,7 @@ async fn account_of_the_service_signs_nobody_in() {
 async fn first_sign_ins_at_once_make_one_artist() {
     let stack = Stack::connect();
     let wallet = PrivateKeySigner::random();
-    let artists = futures::future::join_all((0..4).map(|_| sign_in(&stack, &wallet))).await;
+    let artists = futures::future::join_all((0..4).map(|_| stack.sign_in_with_wallet(&wallet))).await;
     assert!(artists.iter().all(|artist| artist.wallet == artists[0].wallet), "one wallet has several artists");
 }
 
@@ -164,7 +158,7 @@ async fn first_sign_ins_at_once_make_one_artist() {
 async fn artist_without_a_mail_address_is_exported_and_erased() {
     let stack = Stack::connect();
     let wallet = PrivateKeySigner::random();
-    let artist = sign_in(&stack, &wallet).await;
+    let artist = stack.sign_in_with_wallet(&wallet).await;
     let export = Answer::of(stack.get("/artists/me/export").bearer_auth(&artist.token)).await.expect_success();
     assert!(export.body["rows"].as_array().is_some_and(|rows| !rows.is_empty()), "{export:?}");
     let id = stack.artist_id(&artist);
@@ -180,5 +174,5 @@ async fn artist_without_a_mail_address_is_exported_and_erased() {
     send(&stack, &message, &personal_sign(&wallet, &message)).await.expect_error(409);
     run("begun_at").await;
     assert_eq!(stack.row("ArtistTable", "DELETIONS", &id).await, None);
-    assert_ne!(sign_in(&stack, &wallet).await.wallet, artist.wallet, "an erased account is back");
+    assert_ne!(stack.sign_in_with_wallet(&wallet).await.wallet, artist.wallet, "an erased account is back");
 }

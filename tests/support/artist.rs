@@ -26,6 +26,14 @@ pub struct SignedIn {
     pub wallet: String,
 }
 
+impl SignedIn {
+    /// Whom an answer signed in otherwise than by mail.
+    pub fn without_mail(answer: &Answer) -> Self {
+        let text = |field: &str| answer.body[field].as_str().expect(field).to_owned();
+        Self { email: String::new(), token: text("token"), wallet: text("social_wallet") }
+    }
+}
+
 /// The header (0) or the claims (1) of a token.
 pub fn token_part(token: &str, index: usize) -> Value {
     let part = token.split('.').nth(index).expect("three parts");

@@ -33,6 +33,18 @@ impl Stack {
         json!({"ceremony": begun["ceremony"], "credential": credential})
     }
 
+    /// Signs in with a passkey.
+    pub async fn sign_in_with_passkey(&self, passkey: &mut Authenticator) -> SignedIn {
+        let answer = self.passkey_answer(passkey).await;
+        SignedIn::without_mail(&Answer::of(self.post("/oauth/passkey").json(&answer)).await.expect_success())
+    }
+
+    /// Removes a passkey.
+    pub async fn remove_passkey(&self, artist: &SignedIn, id: &Value) -> Answer {
+        let path = format!("/artists/passkeys?passkeyId={}", id.as_str().expect("an id"));
+        Answer::of(self.delete(&path).bearer_auth(&artist.token)).await
+    }
+
     /// The artist's passkeys.
     pub async fn passkeys(&self, artist: &SignedIn) -> Vec<Value> {
         let list = Answer::of(self.get("/artists/passkeys").bearer_auth(&artist.token)).await.expect_success();

@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use alloy::{
     hex,
     primitives::{Address, B256, Bytes, U256, eip191_hash_message},
@@ -48,6 +50,13 @@ impl Stack {
         answer.body["message"].as_str().expect("a message").to_owned()
     }
 
+    /// Signs in with a wallet.
+    pub async fn sign_in_with_wallet(&self, wallet: &PrivateKeySigner) -> SignedIn {
+        let message = self.sign_in_message(wallet.address(), 8453).await;
+        let body = json!({"message": message, "signature": personal_sign(wallet, &message)});
+        SignedIn::without_mail(&Answer::of(self.post("/oauth/wallet").json(&body)).await.expect_success())
+    }
+
     /// Connects a wallet with a signed message.
     pub async fn prove(&self, artist: &SignedIn, message: &str, signature: &str) -> Answer {
         let body = json!({"message": message, "signature": signature});
@@ -66,6 +75,12 @@ impl Stack {
         let partition = format!("WALLET#{:#x}", wallet.address());
         let long_ago = AttributeValue::N("1700000000".to_owned());
         self.set(&self.map.names["ArtistTable"], &partition, "ARTIST", "connected_at", long_ago).await;
+    }
+
+    /// Disconnects a wallet.
+    pub async fn disconnect_wallet(&self, artist: &SignedIn, address: impl Display) -> Answer {
+        let request = self.delete(&format!("/artists/wallets?address={address}"));
+        Answer::of(request.bearer_auth(&artist.token)).await
     }
 
     /// Lists the artist's wallets.
