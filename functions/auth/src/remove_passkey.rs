@@ -17,7 +17,7 @@ pub struct RemovePasskeyQuery {
 /// Remove a passkey
 ///
 /// After a recent sign-in with a passkey at once. After one without, for whoever lost theirs, in 7 days; it is mailed, and
-/// signing in with the passkey takes it back.
+/// signing in with the passkey takes it back. The last way in stays, as with `DELETE /artists/wallets`.
 #[utoipa::path(
     delete,
     path = "/artists/passkeys",
@@ -25,6 +25,6 @@ pub struct RemovePasskeyQuery {
     security(("token" = [])),
     params(RemovePasskeyQuery),
     responses((status = 200, description = "Your passkeys.", body = PasskeysResponse)),
-    extensions(("x-errors" = json!([403, 404]))),
+    extensions(("x-errors" = json!([403, 404, 409]))),
 )]
 pub fn remove_passkey() {}

@@ -15,7 +15,8 @@ pub struct DisconnectWalletQuery {
 
 /// Disconnect a wallet
 ///
-/// The embedded wallet can't be disconnected.
+/// The embedded wallet can't be disconnected, nor the last way in: another connected wallet, a passkey that isn't to be
+/// removed, or a mail address that signs in must be left.
 #[utoipa::path(
     delete,
     path = "/artists/wallets",

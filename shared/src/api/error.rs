@@ -23,6 +23,14 @@ pub fn no_artist() -> ApiError {
     ApiError::unauthorized_caller("The artist is gone: sign in again")
 }
 
+/// 409: the artist could never sign in again without this wallet or passkey.
+pub fn last_way_in(way: &str) -> ApiError {
+    ApiError::conflict(format!(
+        "This {way} is your only way in. Add another one first: a wallet, a passkey, or a mail address, which counts once \
+         it signs you in"
+    ))
+}
+
 /// 404: there is no such moment.
 pub fn no_moment(moment: &MomentRef) -> ApiError {
     let MomentRef { chain, collection, token } = moment;

@@ -5,6 +5,7 @@ pub(super) mod notification_reads;
 pub(super) mod page_lookups;
 pub(super) mod personal_data;
 pub(super) mod wallet_connections;
+pub(super) mod ways_in;
 
 pub use self::{
     events::EventLogs,
@@ -12,4 +13,5 @@ pub use self::{
     page_lookups::{LookupKeys, LookupRows, PageLookups},
     personal_data::{Person, PersonalData, PersonalPage},
     wallet_connections::WalletConnections,
+    ways_in::{PasskeyRefusal, WaysIn},
 };

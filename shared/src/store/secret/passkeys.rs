@@ -1,13 +1,13 @@
 //! Passkeys of artists, and ceremonies in which they are added or used. Rows: docs/data-model.md, Passkeys.
 
-use aws_sdk_dynamodb::types::ReturnValue;
+use aws_sdk_dynamodb::types::{ConditionCheck, ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
     model::{ArtistId, CeremonyId, PasskeyId, PasskeyName},
     store::{
-        engine::table::{SecretTable, StoreError, number, row, text, unless_refused},
+        engine::table::{SecretTable, StoreError, number, row, text, unless_refused, updating},
         secret::rows,
     },
 };
@@ -151,36 +151,44 @@ impl Passkeys {
         Ok(true)
     }
 
-    /// Removes a passkey: at once after a sign-in with one, else in seven days, in which it can take that back. `false` if it
-    /// isn't there. Two writes and two Queries.
-    pub async fn remove(
+    /// Removes a passkey: at once after a sign-in with one, else in seven days, in which it can take that back. Fails its
+    /// transaction if it isn't there; [`Self::mark`] follows it.
+    pub(in crate::store) fn removal(
         &self,
         artist: ArtistId,
         id: &PasskeyId,
         is_by_passkey: bool,
         now: u64,
-    ) -> Result<bool, StoreError> {
-        let key = rows::passkey(artist, id).item();
-        let is_found = if is_by_passkey {
-            let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key));
-            unless_refused(call.condition_expression("attribute_exists(pk)").dispatch().await)?.is_some()
-        } else {
-            let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key));
-            let call = call
-                .update_expression("SET expires_at = if_not_exists(expires_at, :then)")
-                .condition_expression("attribute_exists(pk)")
-                .expression_attribute_values(":then", number(now + REMOVAL_DELAY));
-            unless_refused(call.dispatch().await)?.is_some()
-        };
-        if is_found {
-            self.mark(artist, now).await?;
+    ) -> Result<TransactWriteItem, StoreError> {
+        let key = rows::passkey(artist, id);
+        if is_by_passkey {
+            return self.0.removal(&key);
         }
-        Ok(is_found)
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key.item()))
+            .update_expression("SET expires_at = if_not_exists(expires_at, :then)")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_values(":then", number(now + REMOVAL_DELAY));
+        updating(update)
+    }
+
+    /// Fails its transaction if the passkey isn't there or is to be removed.
+    pub(in crate::store) fn condition(
+        &self,
+        artist: ArtistId,
+        id: &PasskeyId,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::passkey(artist, id).item()))
+            .condition_expression("attribute_exists(pk) AND attribute_not_exists(expires_at)");
+        Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 
     /// Marks whether the artist has passkeys, and until when, until what is marked is what is there: others may add one
-    /// meanwhile. If this is the last line that runs, the mark says more than there is.
-    async fn mark(&self, artist: ArtistId, now: u64) -> Result<(), StoreError> {
+    /// meanwhile. If this is the last line that runs, the mark says more than there is. Two Queries and a write.
+    pub(in crate::store) async fn mark(&self, artist: ArtistId, now: u64) -> Result<(), StoreError> {
         let mut marked = None;
         loop {
             let passkeys = self.list(artist, now).await?;

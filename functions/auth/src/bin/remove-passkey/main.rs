@@ -2,13 +2,17 @@
 
 use auth::{passkey::PasskeysResponse, remove_passkey::RemovePasskeyQuery};
 use shared::{
-    api::activity::ActivityLog,
+    api::{activity::ActivityLog, error::last_way_in},
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
-    store::secret::{Passkeys, SecretTable},
+    store::{
+        across::{PasskeyRefusal, WaysIn},
+        artist::ArtistTable,
+        secret::{Passkeys, SecretTable},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -18,6 +22,7 @@ async fn main() -> Result<(), StartError> {
 
 struct RemovePasskey {
     sessions: SessionAuthenticator,
+    ways_in: WaysIn,
     passkeys: Passkeys,
     activity: ActivityLog,
 }
@@ -28,6 +33,7 @@ impl Endpoint for RemovePasskey {
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            ways_in: WaysIn::new(ArtistTable::from_env(&aws)?, secrets.clone()),
             passkeys: Passkeys::new(secrets),
             activity: ActivityLog::from_env(&aws)?,
         })
@@ -40,10 +46,16 @@ impl Endpoint for RemovePasskey {
             return Err(ApiError::stale_sign_in());
         }
         let RemovePasskeyQuery { passkey } = request.query().read()?;
-        if !self.passkeys.remove(token.artist, &passkey, token.is_by_passkey, now.as_secs()).await? {
-            return Err(ApiError::not_found("You have no passkey with this id"));
-        }
+        let removed = self.ways_in.remove_passkey(token.artist, &passkey, token.is_by_passkey, now.as_secs()).await?;
+        removed.map_err(refused)?;
         self.activity.note(request, token.artist, ActivityKind::PasskeyRemoved, &passkey.to_string()).await;
         Response::json(&PasskeysResponse::of(self.passkeys.list(token.artist, now.as_secs()).await?)?)
+    }
+}
+
+fn refused(refusal: PasskeyRefusal) -> ApiError {
+    match refusal {
+        PasskeyRefusal::Unknown => ApiError::not_found("You have no passkey with this id"),
+        PasskeyRefusal::LastWayIn => last_way_in("passkey"),
     }
 }

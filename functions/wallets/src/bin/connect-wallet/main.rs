@@ -63,7 +63,9 @@ fn refused(refusal: WalletRefusal) -> ApiError {
             ApiError::conflict(format!("You have {MAX_WALLETS} wallets already: disconnect one first"))
         }
         WalletRefusal::Used => unknown_message(),
-        WalletRefusal::Gone | WalletRefusal::Unknown | WalletRefusal::Embedded => no_artist(),
+        WalletRefusal::Gone | WalletRefusal::Unknown | WalletRefusal::Embedded | WalletRefusal::LastWayIn => {
+            no_artist()
+        }
     }
 }
 

@@ -1,14 +1,18 @@
 //! `DELETE /artists/wallets?address=`: disconnects one of the caller's wallets. Nothing changes onchain.
 
 use shared::{
-    api::{activity::ActivityLog, error::no_artist},
+    api::{
+        activity::ActivityLog,
+        error::{last_way_in, no_artist},
+    },
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
     store::{
-        artist::{ArtistTable, Artists, WalletRefusal},
+        across::WaysIn,
+        artist::{ArtistTable, WalletRefusal},
         secret::SecretTable,
     },
 };
@@ -21,16 +25,17 @@ async fn main() -> Result<(), StartError> {
 
 struct DisconnectWallet {
     sessions: SessionAuthenticator,
-    artists: Artists,
+    ways_in: WaysIn,
     activity: ActivityLog,
 }
 
 impl Endpoint for DisconnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
-            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            ways_in: WaysIn::new(ArtistTable::from_env(&aws)?, secrets),
             activity: ActivityLog::from_env(&aws)?,
         })
     }
@@ -39,7 +44,7 @@ impl Endpoint for DisconnectWallet {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let DisconnectWalletQuery { address } = request.query().read()?;
-        let rest = self.artists.disconnect_wallet(artist, address, now.as_secs()).await?;
+        let rest = self.ways_in.disconnect_wallet(artist, address, now.as_secs()).await?;
         let profile = rest.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletDisconnected, &address.to_string()).await;
         Response::json(&WalletsResponse::of(&profile))
@@ -51,6 +56,7 @@ fn refused(refusal: WalletRefusal) -> ApiError {
         WalletRefusal::Embedded => {
             ApiError::conflict("This is the account that the service keeps for you: it can't be disconnected")
         }
+        WalletRefusal::LastWayIn => last_way_in("wallet"),
         WalletRefusal::Unknown => ApiError::not_found("You have no wallet with this address"),
         WalletRefusal::Gone | WalletRefusal::Taken | WalletRefusal::TooMany | WalletRefusal::Used => no_artist(),
     }

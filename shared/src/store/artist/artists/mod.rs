@@ -25,4 +25,7 @@ pub use self::{
     usernames::{HELD_NAMES, NAME_HELD_FOR},
     wallets::{MAX_WALLETS, PAYOUT_DELAY, WalletOwner, WalletRefusal},
 };
-pub(in crate::store) use artist::{profile_key, wallet_key};
+pub(in crate::store) use self::{
+    artist::{profile_key, wallet_key},
+    wallets::WayIn,
+};

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem};
 use serde::Deserialize;
 
 use super::{
-    artist::{Artist, Artists, WalletRow, wallet_key},
+    artist::{Artist, Artists, WalletRow, profile_key, wallet_key},
     outbox::Outbox,
     profile::{Profile, Revision},
 };
 use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, Wallet, WalletType},
-    store::engine::table::{StoreError, text},
+    store::engine::table::{StoreError, number, text},
 };
 
 /// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.
@@ -33,6 +33,14 @@ pub enum WalletRefusal {
     Unknown,
     /// The embedded wallet can't be disconnected.
     Embedded,
+    /// The artist has no other way in.
+    LastWayIn,
+}
+
+/// A way in that an artist keeps while another one is removed.
+pub(in crate::store) struct WayIn {
+    /// Fails its transaction if the way in was removed meanwhile; `None` for a mail address, whose place another one takes.
+    pub(in crate::store) check: Option<TransactWriteItem>,
 }
 
 /// Whose a wallet is that signs in.
@@ -116,11 +124,13 @@ impl Artists {
         Ok(profile.map(|_| row.connected_at.map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs()))))
     }
 
-    /// Disconnects a wallet. One read and one transaction.
-    pub async fn disconnect_wallet(
+    /// Disconnects a wallet. The last one takes an `other` way in, and is refused as [`WalletRefusal::LastWayIn`] if the
+    /// check of that fails, too. One read and one transaction.
+    pub(in crate::store) async fn disconnect_wallet(
         &self,
         artist: ArtistId,
         address: Address,
+        other: Option<&WayIn>,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
         let revision = |profile: &mut Profile| {
@@ -137,13 +147,32 @@ impl Artists {
                 .condition_expression("artist_id = :artist")
                 .expression_attribute_values(":artist", text(artist));
             let change = ArtistChange::WalletRemoved { wallet: address };
-            Ok(Revision::Write(vec![
+            let mut writes = vec![
                 (TransactWriteItem::builder().delete(delete.build()?).build(), None),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
-            ]))
+            ];
+            // That another wallet stays is what the profile's version says.
+            if profile.connected_wallets().next().is_none() {
+                let Some(other) = other else { return Ok(Revision::Refused(WalletRefusal::LastWayIn)) };
+                writes.extend(other.check.clone().map(|check| (check, Some(WalletRefusal::LastWayIn))));
+            }
+            Ok(Revision::Write(writes))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await
+    }
+
+    /// Returns an artist's wallets as a way in; `None` if none is connected. One read.
+    pub(in crate::store) async fn wallets_as_way_in(&self, artist: ArtistId) -> Result<Option<WayIn>, StoreError> {
+        let profile = self.profile(artist).await?.filter(|profile| profile.connected_wallets().next().is_some());
+        let Some(profile) = profile else { return Ok(None) };
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(profile_key(artist).item()))
+            .condition_expression("version = :loaded")
+            .expression_attribute_values(":loaded", number(profile.version));
+        let check = TransactWriteItem::builder().condition_check(check.build()?).build();
+        Ok(Some(WayIn { check: Some(check) }))
     }
 
     /// Returns whose sign-in a proved wallet is: its row and the artist's profile must agree. A contract wallet proved

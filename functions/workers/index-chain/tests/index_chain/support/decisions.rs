@@ -4,7 +4,7 @@ use local::cloud::Endpoints;
 use shared::{
     model::{Address, ArtistId, ChainId, MomentRef, Wallet, WalletType},
     store::{
-        across::WalletConnections,
+        across::{WalletConnections, WaysIn},
         artist::{Artist, ArtistTable, Artists, Deletions, ProfileChange},
         secret::{Challenges, SecretTable, StoredChallenge},
     },
@@ -16,6 +16,7 @@ pub struct Decisions {
     deletions: Deletions,
     challenges: Challenges,
     connections: WalletConnections,
+    ways_in: WaysIn,
     /// Artists with their embedded wallets.
     known: Vec<Artist>,
     /// Unix time in seconds: each decision is later than the one before.
@@ -31,7 +32,8 @@ impl Decisions {
             artists: Artists::new(artists.clone()),
             deletions: Deletions::new(artists.clone()),
             challenges: Challenges::new(secrets.clone()),
-            connections: WalletConnections::new(artists, secrets),
+            connections: WalletConnections::new(artists.clone(), secrets.clone()),
+            ways_in: WaysIn::new(artists, secrets),
             known: Vec::new(),
             now: 100,
         })
@@ -72,7 +74,7 @@ impl Decisions {
     /// Disconnects a wallet, if it is the artist's.
     pub async fn disconnect(&mut self, artist: ArtistId, address: Address) -> Result<(), Error> {
         let now = self.later();
-        let _ = self.artists.disconnect_wallet(artist, address, now).await?;
+        let _ = self.ways_in.disconnect_wallet(artist, address, now).await?;
         Ok(())
     }
 

@@ -1,0 +1,143 @@
+//! A token is stolen, or its owner mistaken: it removes what the artist signs in with, one by one and at once.
+
+use std::collections::HashMap;
+
+use alloy::signers::local::PrivateKeySigner;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::Value;
+use tests::{Answer, SignedIn, Stack, unused_email};
+
+/// How often removals are sent at once: they needn't meet each time.
+const ROUNDS: usize = 4;
+
+fn lower(wallet: &PrivateKeySigner) -> String {
+    format!("{:#x}", wallet.address())
+}
+
+/// A new artist who has a wallet and nothing else.
+async fn walleted(stack: &Stack) -> (SignedIn, PrivateKeySigner) {
+    let wallet = PrivateKeySigner::random();
+    (stack.sign_in_with_wallet(&wallet).await, wallet)
+}
+
+async fn passkey_ids(stack: &Stack, artist: &SignedIn) -> Vec<Value> {
+    stack.passkeys(artist).await.into_iter().map(|passkey| passkey["id"].clone()).collect()
+}
+
+#[track_caller]
+fn expect_last(answer: Answer) {
+    let refused = answer.expect_error(409);
+    let words = refused.body["message"].as_str().expect("a message");
+    assert!(words.contains("is your only way in. Add another one first"), "{words}");
+}
+
+#[track_caller]
+fn expect_one_refusal(first: Answer, second: Answer) {
+    let mut answers = [first, second];
+    answers.sort_unstable_by_key(|answer| answer.status);
+    let [removed, refused] = answers;
+    removed.expect_success();
+    expect_last(refused);
+}
+
+#[tokio::test]
+async fn only_wallet_stays_until_another_one_is_connected() {
+    let stack = Stack::connect();
+    let (artist, first) = walleted(&stack).await;
+    expect_last(stack.disconnect_wallet(&artist, lower(&first)).await);
+    assert_eq!(stack.wallets(&artist).await.len(), 2);
+    assert_eq!(stack.sign_in_with_wallet(&first).await.wallet, artist.wallet);
+
+    let second = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &second).await.expect_success();
+    stack.disconnect_wallet(&artist, lower(&first)).await.expect_success();
+    expect_last(stack.disconnect_wallet(&artist, lower(&second)).await);
+    assert_eq!(stack.sign_in_with_wallet(&second).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn mail_address_counts_once_it_signs_in() {
+    let stack = Stack::connect();
+    let ((artist, wallet), mailbox) = (walleted(&stack).await, unused_email());
+    let change = stack.proved_email(&artist, &mailbox).await;
+    let change = stack.post("/artists/email").bearer_auth(&artist.token).json(&change);
+    Answer::of(change).await.expect_success();
+    // It can be stopped for seven days.
+    expect_last(stack.disconnect_wallet(&artist, lower(&wallet)).await);
+
+    let past = || AttributeValue::N("1700000000".to_owned());
+    let next = HashMap::from([("email".to_owned(), AttributeValue::S(mailbox.clone())), ("from".to_owned(), past())]);
+    let contact = format!("CONTACT#{}", stack.artist_id(&artist));
+    stack.set("ArtistTable", &contact, "EMAIL", "next", AttributeValue::M(next)).await;
+    stack.set("ArtistTable", &format!("EMAIL#{mailbox}"), "ARTIST", "since", past()).await;
+    stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
+    assert_eq!(stack.sign_in(&mailbox).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn passkey_counts_unless_it_is_to_be_removed() {
+    let stack = Stack::connect();
+    let (artist, wallet) = walleted(&stack).await;
+    let mut passkey = stack.added_passkey(&artist.token).await;
+    let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
+    stack.remove_passkey(&artist, &id).await.expect_success();
+    // The passkey signs in for seven days, and then nothing would.
+    expect_last(stack.disconnect_wallet(&artist, lower(&wallet)).await);
+
+    let artist = stack.sign_in_with_passkey(&mut passkey).await;
+    stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
+    expect_last(stack.remove_passkey(&artist, &id).await);
+    let mut other = stack.added_passkey(&artist.token).await;
+    stack.remove_passkey(&artist, &id).await.expect_success();
+    let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
+    expect_last(stack.remove_passkey(&artist, &id).await);
+    assert_eq!(stack.sign_in_with_passkey(&mut other).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn of_two_wallets_that_are_disconnected_at_once_one_stays() {
+    let stack = Stack::connect();
+    for _ in 0..ROUNDS {
+        let ((artist, first), second) = (walleted(&stack).await, PrivateKeySigner::random());
+        stack.connect_wallet(&artist, &second).await.expect_success();
+        let (one, other) = futures::join!(
+            stack.disconnect_wallet(&artist, lower(&first)),
+            stack.disconnect_wallet(&artist, lower(&second)),
+        );
+        expect_one_refusal(one, other);
+        assert_eq!(stack.wallets(&artist).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn of_a_wallet_and_a_passkey_that_are_removed_at_once_one_stays() {
+    let stack = Stack::connect();
+    for _ in 0..ROUNDS {
+        let (artist, wallet) = walleted(&stack).await;
+        let mut passkey = stack.added_passkey(&artist.token).await;
+        let artist = stack.sign_in_with_passkey(&mut passkey).await;
+        let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
+        let (one, other) =
+            futures::join!(stack.disconnect_wallet(&artist, lower(&wallet)), stack.remove_passkey(&artist, &id));
+        expect_one_refusal(one, other);
+        let left = stack.wallets(&artist).await.len() + stack.passkeys(&artist).await.len();
+        assert_eq!(left, 2, "the embedded wallet and a way in");
+    }
+}
+
+#[tokio::test]
+async fn of_two_passkeys_that_are_removed_at_once_one_stays() {
+    let stack = Stack::connect();
+    for _ in 0..ROUNDS {
+        let (artist, wallet) = walleted(&stack).await;
+        let mut passkey = stack.added_passkey(&artist.token).await;
+        let artist = stack.sign_in_with_passkey(&mut passkey).await;
+        stack.added_passkey(&artist.token).await;
+        stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
+        let [first, second] = passkey_ids(&stack, &artist).await.try_into().expect("two passkeys");
+        let (one, other) =
+            futures::join!(stack.remove_passkey(&artist, &first), stack.remove_passkey(&artist, &second));
+        expect_one_refusal(one, other);
+        assert_eq!(stack.passkeys(&artist).await.len(), 1);
+    }
+}
