@@ -35,6 +35,7 @@ RULES = (
     "is not a chain that this service writes to",
     "is not a chain that this service is configured for: see GET /chains",
     "is not a chain that this service builds proposals for",
+    "is a chain that this service has no nodes of",
     "needs an artist, and no collection",
     'must be an address or a username, which has 3 to 32 letters, digits, "_", "." and "-"',
     "must be UTF-8, percent-encoded",

@@ -37,6 +37,12 @@ impl WalletVerifier {
         if signature.is_of_key(address, message) {
             return Ok(Ok(Wallet { address, r#type: WalletType::External }));
         }
+        if !self.nodes.names(chain) {
+            return Ok(Err(format!(
+                "is not of {address} over this message; this service has no nodes of chain {chain}, so no contract \
+                 wallet can be asked there: name another chain"
+            )));
+        }
         let node = Node::for_requests(&self.nodes, chain)?;
         if erc1271::is_accepted(&node, address.into(), message.hash(), signature.as_bytes()).await? {
             return Ok(Ok(Wallet { address, r#type: WalletType::Smart }));
@@ -45,5 +51,22 @@ impl WalletVerifier {
             "is not of {address} over this message; a contract wallet must be deployed on chain {chain}, or bring its \
              deployment along (ERC-6492)"
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ChainId;
+
+    #[tokio::test]
+    async fn contract_wallet_on_a_chain_without_nodes_is_refused_with_the_reason() {
+        let verifier = WalletVerifier { nodes: "{}".parse().unwrap() };
+        let message: Message = "Some data".parse().unwrap();
+        let signature: WalletSignature = format!("0x{}", "00".repeat(65)).parse().unwrap();
+        let wallet = alloy::primitives::Address::ZERO.into();
+        let challenge = StoredChallenge::new(message.as_str(), None, wallet, ChainId(10), 0);
+        let refused = verifier.verify(&challenge, &message, &signature).await.unwrap();
+        assert!(refused.is_err_and(|reason| reason.contains("no nodes of chain 10")));
     }
 }

@@ -298,8 +298,7 @@ pub fn with_value(chains: &[Chain]) -> Vec<ChainId> {
 }
 
 /// What a chain is that isn't supported.
-pub(super) const NOT_CONFIGURED: Invalid =
-    Invalid("is not a chain that this service is configured for: see GET /chains");
+const NOT_CONFIGURED: Invalid = Invalid("is not a chain that this service is configured for: see GET /chains");
 
 /// The supported chains.
 #[derive(Clone, Debug, PartialEq, Eq)]

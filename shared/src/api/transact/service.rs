@@ -132,7 +132,7 @@ impl TransactionService {
         self.writes.admit(request, clock::now()?).await.map(drop)
     }
 
-    /// Returns the chain with this id, which must be an allowed one.
+    /// Returns the chain with this id; 422 if the service doesn't write to it.
     pub fn chain(&self, id: ChainId) -> Result<&Chain, ApiError> {
         Ok(self.planner(id)?.chain())
     }
@@ -383,8 +383,9 @@ impl TransactionService {
         })
     }
 
+    /// Requests name no other chain, but what was stored before may be of one that has no nodes any more.
     pub(super) fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {
-        self.find_planner(chain).map_err(ApiError::internal)
+        self.find_planner(chain).map_err(|reason| ApiError::unprocessable(format!("Chain {chain} {reason}")))
     }
 
     fn find_planner(&self, chain: ChainId) -> Result<&Planner, Invalid> {

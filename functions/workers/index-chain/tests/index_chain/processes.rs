@@ -49,6 +49,8 @@ const MARK: &str = r#""pending":{"M""#;
 const TOKENS: u64 = 500;
 /// Most runs that may fail.
 const MAX_FAILED: u32 = 5;
+/// A chain without nodes.
+const READ_ALONE: u64 = 1;
 /// Most memory of the process, in kilobytes.
 const MAX_MEMORY: u64 = 256 << 10;
 
@@ -60,12 +62,17 @@ struct Process {
 
 impl Process {
     async fn start(name: &str, test_chain: &TestChain, dynamodb: &str) -> Result<Self, Error> {
+        Self::of_chains(&[test_chain.chain.id.0], name, test_chain, dynamodb).await
+    }
+
+    /// The function of these chains, the first of which is the test chain and the only one with a node.
+    async fn of_chains(ids: &[u64], name: &str, test_chain: &TestChain, dynamodb: &str) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
         let template = paths.template()?;
         let functions = template.functions()?;
         let function = functions.iter().find(|function| function.binary == FUNCTION).ok_or("no such function")?;
         let chain = &test_chain.chain;
-        let mut chains: Value = serde_json::from_str(&local_chains(&[chain.id.0])?.0)?;
+        let mut chains: Value = serde_json::from_str(&local_chains(ids)?.0)?;
         chains[0]["reorgDepth"] = json!(chain.reorg_depth);
         let nodes = json!({ chain.id.to_string(): [test_chain.rpc_url] });
         let given = [("Chains", chains.to_string()), ("RpcUrls", nodes.to_string())];
@@ -176,6 +183,19 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
     // A process that was killed after its run may be found dead only now.
     eventually("a whole run", async || Ok(process.follow().await?.then_some(()))).await?;
     indexer.assert_fresh_members(&test_chain).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chain_is_indexed_beside_one_without_nodes() -> Result<(), Error> {
+    let test_chain = TestChain::start("beside-read-alone", 8).await?;
+    let mut history = History::on(&test_chain, 43).await?;
+    history.conversation(history.people[0]).await?;
+    let indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let ids = [test_chain.chain.id.0, READ_ALONE];
+    let process = Process::of_chains(&ids, "read-alone-process", &test_chain, &indexer.dynamodb).await?;
+    assert!(process.follow().await?);
+    assert_eq!(indexer.moments().await?.len(), 1);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
