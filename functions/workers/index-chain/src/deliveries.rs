@@ -1,4 +1,5 @@
-//! Which messages of the outbox each chain has stored. A chain that stands still holds up none but itself.
+//! Which messages of the outbox each chain has stored. A message is deleted once every chain has it. Dead nodes keep
+//! none waiting; a chain whose rows can't be written does, and holds up none but itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,6 +8,7 @@ use std::{
 };
 
 use shared::{
+    clock,
     model::{ArtistChanged, ChainId},
     store::{StoreError, artist::Outbox},
 };
@@ -15,58 +17,91 @@ use uuid::Uuid;
 /// Messages that are stored together.
 const MESSAGES: usize = 100;
 
-/// Longest time from a message's id to its place in the outbox: an id may be older than those that are read already.
-const LATEST: Duration = Duration::from_secs(120);
+/// Age of the oldest message that every read finds, by its id.
+const RECENT: Duration = Duration::from_secs(120);
 
-/// The outbox, and how far each chain has taken it. A new process takes all that is left once more.
+/// Time between two reads of the whole outbox. They find messages that came later than that, or whose writer's clock is
+/// slow.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// The outbox, and which messages each chain has taken. A new process takes all that is left once more.
 pub struct Deliveries {
     outbox: Outbox,
-    taken: Mutex<BTreeMap<ChainId, BTreeSet<Uuid>>>,
+    taken: Mutex<BTreeMap<ChainId, Taken>>,
+}
+
+/// Messages that a chain has stored.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Those that other chains haven't stored yet.
+    ids: BTreeSet<Uuid>,
+    /// When the whole outbox was read last, since the Unix epoch.
+    swept: Option<Duration>,
+}
+
+impl Taken {
+    /// Returns the first id to read from at `now`, since the Unix epoch: nil for the whole outbox.
+    fn first(&self, now: Duration) -> Uuid {
+        if self.swept.is_none_or(|at| now.saturating_sub(at) >= SWEEP_EVERY) {
+            return Uuid::nil();
+        }
+        // A UUID v7 begins with its time in milliseconds, in 48 bits.
+        Uuid::from_u128(now.saturating_sub(RECENT).as_millis() << 80)
+    }
 }
 
 impl Deliveries {
     /// Deliveries to these chains.
     pub fn new(outbox: Outbox, chains: impl IntoIterator<Item = ChainId>) -> Self {
-        let taken = chains.into_iter().map(|chain| (chain, BTreeSet::new())).collect();
+        let taken = chains.into_iter().map(|chain| (chain, Taken::default())).collect();
         Self { outbox, taken: Mutex::new(taken) }
     }
 
-    /// Messages that the chain hasn't taken, the oldest first.
+    /// Messages that the chain hasn't taken, the oldest first. One Query per hundred.
     pub async fn pending(&self, chain: ChainId) -> Result<Vec<ArtistChanged>, StoreError> {
-        let taken = self.with(|all| all.get(&chain).cloned().unwrap_or_default());
-        self.outbox.since(first_pending(&taken), MESSAGES, &taken).await
+        // With a wrong clock, every read is of the whole outbox.
+        let now = clock::now().unwrap_or_default();
+        let state = self.with(|all| all.get(&chain).map(|taken| (taken.first(now), taken.ids.clone())));
+        let Some((first, known)) = state else { return Ok(Vec::new()) };
+        let messages = self.outbox.since(first, MESSAGES, &known).await?;
+        if first.is_nil() && messages.len() < MESSAGES {
+            self.with(|all| all.entry(chain).or_default().swept = Some(now));
+        }
+        Ok(messages)
     }
 
     /// Records that a chain has stored messages, and deletes those that every chain has. One write for each of these.
     pub async fn taken(&self, chain: ChainId, messages: &[ArtistChanged]) -> Result<(), StoreError> {
         let ids: Vec<Uuid> = messages.iter().map(|message| message.id).collect();
+        let mut deleted = Ok(());
         for id in self.with(|all| take(all, chain, &ids)) {
-            self.outbox.remove(id).await?;
+            if deleted.is_ok() {
+                deleted = self.outbox.remove(id).await;
+            }
+            // One that wasn't deleted is pending again.
+            self.with(|all| forget(all, id));
         }
-        Ok(())
+        deleted
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<ChainId, BTreeSet<Uuid>>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<ChainId, Taken>) -> T) -> T {
         act(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Returns the messages that every chain has taken now.
-fn take(all: &mut BTreeMap<ChainId, BTreeSet<Uuid>>, chain: ChainId, ids: &[Uuid]) -> Vec<Uuid> {
+fn take(all: &mut BTreeMap<ChainId, Taken>, chain: ChainId, ids: &[Uuid]) -> Vec<Uuid> {
     if let Some(taken) = all.get_mut(&chain) {
-        taken.extend(ids);
-        let first = first_pending(taken);
-        *taken = taken.split_off(&first);
+        taken.ids.extend(ids);
     }
-    let has = |taken: &BTreeSet<Uuid>, id: &Uuid| taken.contains(id) || *id < first_pending(taken);
-    ids.iter().copied().filter(|id| all.values().all(|taken| has(taken, id))).collect()
+    let is_everywhere = |id: &Uuid| all.values().all(|taken| taken.ids.contains(id));
+    ids.iter().copied().filter(is_everywhere).collect()
 }
 
-/// The first id that may still be pending where these are taken.
-fn first_pending(taken: &BTreeSet<Uuid>) -> Uuid {
-    // A UUID v7 begins with its time in milliseconds, in 48 bits.
-    let newest = taken.last().map_or(0, Uuid::as_u128) >> 80;
-    Uuid::from_u128(newest.saturating_sub(LATEST.as_millis()) << 80)
+fn forget(all: &mut BTreeMap<ChainId, Taken>, id: Uuid) {
+    for taken in all.values_mut() {
+        taken.ids.remove(&id);
+    }
 }
 
 #[cfg(test)]
@@ -78,21 +113,31 @@ mod tests {
     }
 
     #[test]
-    fn message_is_deleted_once_every_chain_has_taken_it() {
+    fn message_is_deleted_once_every_chain_has_taken_it_however_old_it_is() {
         let (live, slow) = (ChainId(1), ChainId(2));
-        let mut all = BTreeMap::from([(live, BTreeSet::new()), (slow, BTreeSet::new())]);
-        assert!(take(&mut all, live, &[id(1_000), id(1_001)]).is_empty());
-        // The live chain goes on, and forgets what is too old to come once more.
+        let mut all = BTreeMap::from([(live, Taken::default()), (slow, Taken::default())]);
         assert!(take(&mut all, live, &[id(5_000)]).is_empty());
-        assert_eq!(all[&live], BTreeSet::from([id(5_000)]));
-        assert_eq!(take(&mut all, slow, &[id(1_000)]), [id(1_000)]);
-        assert_eq!(take(&mut all, slow, &[id(1_001), id(5_000)]), [id(1_001), id(5_000)]);
+        // The live chain hasn't seen it: it was written late.
+        assert_eq!(take(&mut all, slow, &[id(1_000), id(5_000)]), [id(5_000)]);
+        assert_eq!(take(&mut all, live, &[id(1_000)]), [id(1_000)]);
     }
 
     #[test]
-    fn message_that_arrives_late_is_still_pending() {
-        let first = first_pending(&BTreeSet::from([id(1_000)]));
-        assert!(first < id(900) && first > id(870));
-        assert_eq!(first_pending(&BTreeSet::new()), Uuid::nil());
+    fn deleted_message_is_forgotten() {
+        let mut all = BTreeMap::from([(ChainId(1), Taken::default())]);
+        assert_eq!(take(&mut all, ChainId(1), &[id(1), id(2)]), [id(1), id(2)]);
+        forget(&mut all, id(1));
+        assert_eq!(all[&ChainId(1)].ids, BTreeSet::from([id(2)]));
+    }
+
+    #[test]
+    fn whole_outbox_is_read_first_and_once_a_minute() {
+        let at = Duration::from_secs;
+        let mut taken = Taken::default();
+        assert_eq!(taken.first(at(1_000)), Uuid::nil());
+        taken.swept = Some(at(1_000));
+        let first = taken.first(at(1_059));
+        assert!(first > id(938) && first < id(939), "{first}");
+        assert_eq!(taken.first(at(1_060)), Uuid::nil());
     }
 }

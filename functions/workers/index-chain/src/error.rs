@@ -27,6 +27,13 @@ pub enum IndexError {
     TooDeep(u64),
 }
 
+impl IndexError {
+    /// Whether the chain or its nodes failed, and storage didn't: all rows are as their journal says.
+    pub fn is_of_chain(&self) -> bool {
+        matches!(self, Self::Node(_) | Self::Read(_) | Self::TooDeep(_))
+    }
+}
+
 impl From<ReadError> for IndexError {
     fn from(error: ReadError) -> Self {
         match error {

@@ -121,9 +121,10 @@ impl Follower {
     }
 
     /// Undoes dropped blocks, then indexes new ones up to block `to` and until `deadline`. Afterwards does background work
-    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes`
-    /// are stored for later passes once this returns without an error. Blocks indexed before an error stay indexed.
-    /// [`Follower::finish`] comes after the last pass of a run.
+    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline, and
+    /// needs no node. `changes` are stored for later passes once this returns without an error, or with one that
+    /// [`IndexError::is_of_chain`]. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the
+    /// last pass of a run.
     pub async fn pass(
         &mut self,
         to: Option<u64>,
@@ -133,15 +134,24 @@ impl Follower {
         // Boxed: futures nested this deeply exceed the compiler's limits.
         let done = Box::pin(async {
             self.begin().await?;
-            let followed = self.follow_blocks(to, deadline).await?;
-            let share = if followed.behind > 0 { BACKGROUND_SHARE } else { BACKGROUND_TIME };
+            let followed = self.follow_blocks(to, deadline).await;
+            if followed.as_ref().is_err_and(|error| !error.is_of_chain()) {
+                return followed;
+            }
+            let is_behind = followed.as_ref().is_ok_and(|followed| followed.behind > 0);
+            let share = if is_behind { BACKGROUND_SHARE } else { BACKGROUND_TIME };
             self.work_in_background(changes, deadline.map(|_| Instant::now() + share)).await?;
-            Ok(followed)
+            followed
         })
         .await;
         if let Err(error) = &done {
             self.batches.failed(error);
-            self.forget();
+            if error.is_of_chain() {
+                // What is cached is still true, and dear to read with every pass until the nodes answer.
+                self.is_begun = false;
+            } else {
+                self.forget();
+            }
         }
         done
     }
@@ -218,6 +228,7 @@ impl Follower {
     }
 
     async fn work_in_background(&mut self, changes: &[ArtistChanged], end: Option<Instant>) -> Result<(), IndexError> {
+        self.load().await?;
         propagate::enqueue(&mut self.work, self.chain.id, changes)?;
         propagate::enqueue(&mut self.work, self.chain.id, &self.index.ended())?;
         self.journal.commit_beside(&mut self.work).await?;
@@ -232,6 +243,14 @@ impl Follower {
         }
     }
 
+    /// Reads the chain's collections, and what is hidden, unless they are known.
+    async fn load(&mut self) -> Result<(), IndexError> {
+        if let Some(known) = self.index.load().await? {
+            self.reader.set_known(known.clone());
+        }
+        Ok(())
+    }
+
     /// Indexes blocks up to the newest: first the final ones, then the others. Ranges are read while earlier ones are
     /// applied.
     async fn read_to(
@@ -241,9 +260,7 @@ impl Follower {
         deadline: Option<Instant>,
         followed: &mut Followed,
     ) -> Result<(), IndexError> {
-        if let Some(known) = self.index.load().await? {
-            self.reader.set_known(known.clone());
-        }
+        self.load().await?;
         let last = to.map_or(head.block.number, |to| head.block.number.min(to));
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         while self.next_block() <= last && !is_over() {
@@ -301,22 +318,18 @@ impl Follower {
             let middle = dropped.midpoint(kept);
             if self.is_in_chain(milestones[middle], newest).await? { kept = middle } else { dropped = middle }
         }
+        let deepest = milestones.last().map_or(top.number, |block| block.number);
+        let from = match (milestones.get(kept), self.journal.first_undoable()) {
+            (Some(block), _) => block.number + 1,
+            // Until the first block became final, everything can be undone.
+            (None, Some(first)) if !self.journal.is_anchored() => first,
+            _ => return Err(IndexError::TooDeep(deepest)),
+        };
         self.index.forget();
         self.unstored = None;
-        if let Some(block) = milestones.get(kept) {
-            tracing::warn!(chain.id = self.chain.id.0, to = block.number, "blocks undone: the chain dropped them");
-            self.journal.undo(&mut self.work, block.number + 1).await?;
-            return Ok(top.number - block.number);
-        }
-        let deepest = milestones.last().map_or(top.number, |block| block.number);
-        // Until the first block became final, everything can be undone.
-        match self.journal.first_undoable() {
-            Some(first) if !self.journal.is_anchored() => {
-                self.journal.undo(&mut self.work, first).await?;
-                Ok(top.number + 1 - first)
-            }
-            _ => Err(IndexError::TooDeep(deepest)),
-        }
+        tracing::warn!(chain.id = self.chain.id.0, from, "blocks undone: the chain dropped them");
+        self.journal.undo(&mut self.work, from).await?;
+        Ok(top.number + 1 - from)
     }
 
     async fn is_in_chain(&mut self, block: BlockId, newest: u64) -> Result<bool, NodeError> {
