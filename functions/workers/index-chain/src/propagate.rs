@@ -76,8 +76,8 @@ pub async fn run(
         }
         ArtistChange::Renamed | ArtistChange::Described => wallets(artists, change.artist_id).await?,
     };
-    index.follow_wallets(work, change.artist_id, changed).await?;
     if reached.is_none() {
+        index.follow_wallets(work, change.artist_id, changed).await?;
         for wallet in &wallets {
             work.relist(chain, TimelineSubject::By(*wallet)).await?;
         }

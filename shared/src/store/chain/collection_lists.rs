@@ -125,13 +125,6 @@ impl UnitOfWork {
         };
         self.append(&partition(collection.chain_id, creator), &listed).await.map(drop)
     }
-
-    /// Contracts of a creator's collections. One read per 100 uncached rows.
-    pub async fn collections_of(&mut self, chain: ChainId, creator: Address) -> Result<Vec<Address>, StoreError> {
-        let (listed, _): (Vec<ListedCollection>, _) =
-            self.numbered(&partition(chain, Some(creator)), 0, u64::MAX).await?;
-        Ok(listed.into_iter().map(|listed| listed.address).collect())
-    }
 }
 
 fn partition(chain: ChainId, creator: Option<Address>) -> String {

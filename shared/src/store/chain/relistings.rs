@@ -1,8 +1,12 @@
-//! Groups of moments that are listed again after a change that affects all of them. Rows: docs/data-model.md, Timelines.
+//! Groups of moments, or of collections, that are listed again after a change that affects all of them. Rows:
+//! docs/data-model.md, Timelines.
 
 use serde::{Deserialize, Serialize};
 
-use super::moments::moment_key;
+use super::{
+    collection_lists::ListedCollection,
+    moments::{collection_key, moment_key},
+};
 use crate::{
     model::{Address, ChainId, MomentRef, TokenId},
     store::{
@@ -30,7 +34,7 @@ pub struct Relisting {
     end: Option<u64>,
 }
 
-/// A group of moments that a change affects.
+/// A group of moments or collections that a change affects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimelineSubject {
     /// Moments of a collection.
@@ -41,6 +45,8 @@ pub enum TimelineSubject {
     With(String),
     /// Moments and collections that an account is, or once was, an admin of.
     AdministeredBy(Address),
+    /// Collections that an account created.
+    CollectionsOf(Address),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,7 +68,8 @@ impl UnitOfWork {
         self.append(&by.partition(moment.chain), &member).await.map(drop)
     }
 
-    /// Returns moments of a group from number `first` on, and whether it ends there. Prefetches their listings.
+    /// Returns moments or whole collections of a group from number `first` on, and whether it ends there. Prefetches
+    /// their rows.
     pub async fn concerned(
         &mut self,
         chain: ChainId,
@@ -70,7 +77,13 @@ impl UnitOfWork {
         first: u64,
         limit: u64,
     ) -> Result<(Vec<MomentRef>, bool), StoreError> {
-        let (members, is_all) = self.numbered::<NotedRow>(&by.partition(chain), first, limit).await?;
+        let partition = by.partition(chain);
+        if let TimelineSubject::CollectionsOf(_) = by {
+            let (listed, is_all) = self.numbered::<ListedCollection>(&partition, first, limit).await?;
+            self.prefetch(listed.iter().map(|listed| collection_key(chain, listed.address))).await?;
+            return Ok((listed.into_iter().map(|listed| MomentRef::whole(chain, listed.address)).collect(), is_all));
+        }
+        let (members, is_all) = self.numbered::<NotedRow>(&partition, first, limit).await?;
         let moments: Vec<MomentRef> = members.into_iter().map(|noted| noted.place(chain)).collect();
         self.prefetch(moments.iter().flat_map(|moment| [rows::listing(moment), moment_key(moment)])).await?;
         Ok((moments, is_all))
@@ -91,7 +104,7 @@ impl UnitOfWork {
         self.get(&rows::relisting(chain, &by.partition(chain))).await
     }
 
-    /// Returns the next moments of a relisting, and whether it ends with them. Reads as [`Self::concerned`].
+    /// Returns the next members of a relisting, and whether it ends with them. Reads as [`Self::concerned`].
     pub async fn to_relist(
         &mut self,
         chain: ChainId,
@@ -126,6 +139,7 @@ impl TimelineSubject {
             Self::By(creator) => rows::moments_by(chain, *creator),
             Self::AdministeredBy(account) => rows::administered_by(chain, *account),
             Self::With(uri_hash) => rows::moments_with(chain, uri_hash),
+            Self::CollectionsOf(creator) => rows::collections_of_creator(chain, *creator),
         }
     }
 }

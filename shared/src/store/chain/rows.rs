@@ -79,7 +79,7 @@ rows! { ROWS;
             "list";
         }
         partition (chain: ChainId) as relistings = "RELIST#{chain}" {
-            /// One of these lists whose moments are being listed again, and how many are done
+            /// One of these lists, or a creator's collections, that are being listed again, and how many are done
             fn relisting(list: &str) = "{list}";
         }
     }

@@ -1,8 +1,8 @@
 //! Changes of collections.
 
 use shared::{
-    model::{EventData, clip_name, clip_uri},
-    store::StoreError,
+    model::{Address, ChainId, EventData, clip_name, clip_uri},
+    store::{StoreError, artist::Withheld, engine::UnitOfWork},
 };
 
 use super::{applier::Applier, events};
@@ -31,4 +31,20 @@ impl Applier<'_> {
         self.work.put_collection(&collection)?;
         self.emit(at, 0, EventData::CollectionUpdated(events::collection(at, &collection)))
     }
+}
+
+/// Hides a collection, or shows it again, as the operator decided.
+pub(super) async fn withhold(
+    work: &mut UnitOfWork,
+    chain: ChainId,
+    address: Address,
+    withheld: &Withheld,
+) -> Result<(), StoreError> {
+    let Some(mut collection) = work.collection(chain, address).await? else { return Ok(()) };
+    let is_withheld = withheld.has_collection(chain, address, collection.creator);
+    if collection.is_withheld == is_withheld {
+        return Ok(());
+    }
+    collection.is_withheld = is_withheld;
+    work.put_collection(&collection)
 }

@@ -161,7 +161,7 @@ impl Index {
                 timeline::withhold(work, &place, &self.withheld).await
             }
             Subject::Collection(chain, address) if chain == self.chain.id => {
-                self.withhold_collection(work, address).await?;
+                collection::withhold(work, chain, address, &self.withheld).await?;
                 work.relist(chain, TimelineSubject::Of(address)).await
             }
             Subject::Comment(chain, comment) if chain == self.chain.id => {
@@ -172,7 +172,7 @@ impl Index {
                 let wallets = profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address);
                 for wallet in BTreeSet::from_iter(wallets.chain([account])) {
                     work.relist(self.chain.id, TimelineSubject::By(wallet)).await?;
-                    self.withhold_collections_of(work, wallet).await?;
+                    work.relist(self.chain.id, TimelineSubject::CollectionsOf(wallet)).await?;
                 }
                 Ok(())
             }
@@ -198,21 +198,8 @@ impl Index {
         work.relist(self.chain.id, TimelineSubject::Of(address)).await
     }
 
-    async fn withhold_collection(&self, work: &mut UnitOfWork, address: model::Address) -> Result<(), StoreError> {
-        let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
-        collection.is_withheld = self.withheld.has_collection(self.chain.id, address, collection.creator);
-        work.put_collection(&collection)
-    }
-
-    async fn withhold_collections_of(&self, work: &mut UnitOfWork, creator: model::Address) -> Result<(), StoreError> {
-        for address in work.collections_of(self.chain.id, creator).await? {
-            self.withhold_collection(work, address).await?;
-        }
-        Ok(())
-    }
-
-    /// Reads again what the operator hid, if that names wallets of this artist, and follows it in the collections of those
-    /// that came or went.
+    /// Reads again what the operator hid, if that names wallets of this artist, and has the collections of one that
+    /// came or went follow. A few reads.
     pub async fn follow_wallets(
         &mut self,
         work: &mut UnitOfWork,
@@ -224,7 +211,7 @@ impl Index {
         }
         self.withheld = self.artists.withheld(now()).await?;
         match changed {
-            Some(wallet) => self.withhold_collections_of(work, wallet).await,
+            Some(wallet) => work.relist(self.chain.id, TimelineSubject::CollectionsOf(wallet)).await,
             None => Ok(()),
         }
     }

@@ -11,9 +11,10 @@ use shared::{
     },
 };
 
-use super::{applier::Applier, batch_limit::BatchLimit, names::Names};
+use super::{applier::Applier, batch_limit::BatchLimit, collection, names::Names};
 
-/// Most moments whose rows are read together. How many of them are relisted depends on the rows that they change.
+/// Most moments, or collections, whose rows are read together. How many are relisted depends on the rows that they
+/// change.
 const MAX_MOMENTS: u64 = 500;
 
 /// Most fetched documents, and most other queued changes, in one batch.
@@ -123,7 +124,7 @@ async fn store_visibility(work: &mut UnitOfWork, moment: &Moment) -> Result<(), 
     work.list(&place, &listing).await
 }
 
-/// Relists moments of queued changes.
+/// Relists moments of queued changes, and hides or shows collections of theirs.
 pub(super) async fn relist_due(
     work: &mut UnitOfWork,
     timelines: &Timelines,
@@ -150,6 +151,9 @@ pub(super) async fn relist_due(
                 // The collection's moments, whose number nobody bounds, are listed again in their turn.
                 TimelineSubject::AdministeredBy(_) if moment.is_whole_collection() => {
                     work.relist(chain, TimelineSubject::Of(moment.collection)).await?;
+                }
+                TimelineSubject::CollectionsOf(_) => {
+                    collection::withhold(work, chain, moment.collection, withheld).await?;
                 }
                 _ => {
                     attribute(work, moment, given).await?;

@@ -18,3 +18,4 @@ mod reorganisations;
 mod support;
 mod units;
 mod viewed;
+mod withholding;
