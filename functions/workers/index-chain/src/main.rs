@@ -1,5 +1,6 @@
-//! Indexes every configured chain that has nodes: each minute a run that polls for new blocks every second. An operator
-//! may invoke the function with `{"chainId", "toBlock"}` to index one chain only, or only up to a block.
+//! Indexes every configured chain: each minute a run that polls for new blocks every second. A chain without nodes gets
+//! artists' changes alone. An operator may invoke the function with `{"chainId", "toBlock"}` to index one chain only,
+//! or only up to a block.
 
 use std::time::Duration;
 
@@ -72,21 +73,20 @@ struct IndexedRange {
     seconds_left: Option<u64>,
 }
 
-/// Followers of the chains that have nodes. A chain without nodes is only read.
+/// Followers of all chains, those without nodes among them.
 async fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
     let (table, artists, urls) =
         (ChainTable::from_env(aws)?, Artists::new(ArtistTable::from_env(aws)?), NodeUrls::from_env(aws).await?);
     let chains = Chains::from_env()?;
-    let (followed, others): (Vec<&Chain>, Vec<&Chain>) = chains.iter().partition(|chain| urls.names(chain.id));
-    if !others.is_empty() {
-        let ids: Vec<_> = others.iter().map(|chain| chain.id.to_string()).collect();
-        tracing::warn!(chain.ids = ids.join(", "), "chains not indexed: RPC_URLS names no node for them");
+    let without: Vec<_> = chains.iter().filter(|chain| !urls.names(chain.id)).map(|it| it.id.to_string()).collect();
+    if !without.is_empty() {
+        tracing::warn!(chain.ids = without.join(", "), "blocks of chains not indexed: RPC_URLS names no node for them");
     }
     let follower = |chain: &Chain| {
-        let nodes = Node::paced(&urls, chain.id)?;
+        let nodes = if urls.names(chain.id) { Node::paced(&urls, chain.id)? } else { Node::none() };
         Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))
     };
-    followed.into_iter().map(follower).collect()
+    chains.iter().map(follower).collect()
 }
 
 /// Indexes chains side by side. A failure on one chain doesn't stop the others; if its last pass failed, it fails the run at

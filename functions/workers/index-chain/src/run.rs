@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use shared::{
+    chain::node::NodeError,
     model::{ArtistChanged, ChainId},
     store::engine::CommitError,
     telemetry,
@@ -40,7 +41,7 @@ pub struct ChainRun<'a> {
 pub struct ChainOutcome {
     /// Id of the chain.
     pub chain: ChainId,
-    /// `None` if another run is indexing the chain.
+    /// `None` if another run is indexing the chain, or it has no nodes.
     pub followed: Result<Option<Followed>, IndexError>,
     /// Seconds until the newest block, while a history is read.
     pub seconds_left: Option<u64>,
@@ -98,6 +99,8 @@ impl<'a> ChainRun<'a> {
                 let (events, undone) = self.done.map_or((0, 0), |before| (before.events, before.undone));
                 self.done = Some(Followed { events: events + now.events, undone: undone + now.undone, ..now });
             }
+            // Its artists' changes are carried out all the same.
+            Err(IndexError::Node(NodeError::None(_))) => {}
             Err(IndexError::Commit(CommitError::Overtaken)) => {
                 tracing::info!(chain.id = self.follower.chain_id().0, "chain skipped: another run is indexing it");
             }

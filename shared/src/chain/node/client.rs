@@ -165,6 +165,11 @@ impl Node {
         Self::connect(urls, chain, Self::TIMEOUT, true)
     }
 
+    /// Nodes of a chain that has none: each call fails.
+    pub fn none() -> Self {
+        Self { endpoints: Vec::new(), times: NodeTimes::default(), reads: Reads::default() }
+    }
+
     /// The same nodes, with other times than [`NodeTimes::default`].
     pub fn with_times(&self, times: NodeTimes) -> Self {
         Self { times, ..self.clone() }

@@ -121,6 +121,9 @@ impl Nodes {
 
     /// Asks all nodes, and prefers one that isn't behind the best.
     async fn compare(&mut self) -> Result<Head, NodeError> {
+        if self.nodes.is_empty() {
+            return Err(NodeError::None(self.chain));
+        }
         self.check_chains().await;
         let order = self.order();
         let heads = join_all(order.iter().map(|index| self.head_of(*index))).await;
