@@ -3,7 +3,7 @@
 
 use local::{cloud, paths::Paths};
 use serde_json::{Value, json};
-use tests::{Stack, python};
+use tests::{RpcProxy, Stack, python};
 
 /// Deploys a stage to a cloud of its own and asks the doctor.
 async fn doctor(name: &str, given: &Value) -> (bool, String) {
@@ -36,7 +36,11 @@ fn parameters(changed: &[(&str, &str)]) -> Value {
 #[tokio::test]
 async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
     let stack = Stack::connect();
-    let nodes = json!({"8453": [stack.map.rpc["1"], "http://127.0.0.1:9"]});
+    let lacking = RpcProxy::in_front_of(&stack.map.rpc["1"], |call| {
+        (call["method"] == "eth_getBlockReceipts")
+            .then(|| json!({"error": {"code": -32601, "message": "Method not found"}}))
+    });
+    let nodes = json!({"8453": [lacking.await.url, "http://127.0.0.1:9"]});
     let empty_lane = "0x00000000000000000000000000000000000000aa";
     let changed = [("OperatorLanes", empty_lane), ("OperatorSafe", empty_lane), ("CopyRegion", "eu-west-1")];
     let parameters = parameters(&changed);
@@ -51,6 +55,7 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
         "the alarm address operators@example.com isn't confirmed",
         "/.well-known/jwks.json answers nothing",
         "node 1 of chain 8453 is on chain 1: correct RpcUrls",
+        "node 1 of chain 8453 lacks eth_getBlockReceipts",
         "node 2 of chain 8453 doesn't answer",
         "lane 1 (0x00000000000000000000000000000000000000aa) has 0.000000 on chain 8453",
         "isn't on chain 8453: run make operator",
