@@ -7,7 +7,10 @@ use std::{
 };
 
 use alloy::{
-    primitives::{Address, U256, keccak256, uint},
+    consensus::{SignableTransaction, TxEip1559},
+    eips::eip2718::Encodable2718,
+    network::TxSigner,
+    primitives::{Address, B256, TxKind, U256, keccak256, uint},
     providers::{Provider, RootProvider, ext::AnvilApi},
     rpc::types::anvil::ReorgOptions,
     sol_types::SolCall,
@@ -223,6 +226,25 @@ impl Workshop {
         self.node.fund(self.lanes.iter().map(|(address, _)| *address)).await?;
         self.signers = signers(&self.lanes, &self.endpoints.sdk_config(&self.endpoints.aws).await);
         Ok(())
+    }
+
+    /// Sends a transaction that does nothing with a lane's key, past the relay. Returns its hash; it may not be in a block
+    /// yet.
+    pub async fn use_lane(&self, lane: Address) -> Result<B256, Error> {
+        let node = self.node().await?;
+        let signer = self.signers.iter().find(|signer| signer.address() == lane).ok_or("no such lane")?;
+        let mut request = TxEip1559 {
+            chain_id: self.chain.id.0,
+            nonce: node.get_transaction_count(lane).pending().await?,
+            gas_limit: 21_000,
+            max_fee_per_gas: 20_000_000_000,
+            max_priority_fee_per_gas: 2_000_000_000,
+            to: TxKind::Call(Address::repeat_byte(9)),
+            ..TxEip1559::default()
+        };
+        let signature = signer.sign_transaction(&mut request).await?;
+        let signed = request.into_signed(signature).encoded_2718();
+        Ok(*node.send_raw_transaction(&signed).await?.tx_hash())
     }
 
     /// Creates an artist whose account isn't deployed.

@@ -5,10 +5,9 @@ use std::time::Duration;
 use alloy::{
     primitives::{Address, U256},
     providers::{Provider, RootProvider, ext::AnvilApi},
-    rpc::types::TransactionRequest,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::{stack_map::StackMap, workshop::Workshop};
+use local::{patience::eventually, stack_map::StackMap, workshop::Workshop};
 use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::Creator1155,
@@ -164,10 +163,8 @@ impl World {
     /// A lane's key is used elsewhere, in a block that isn't final.
     async fn foreign_transaction(&self) -> Result<Seen, Error> {
         let lane = self.workshop.lanes().first().ok_or("no lane")?.0;
-        self.node.anvil_impersonate_account(lane).await?;
-        let payment = TransactionRequest::default().from(lane).to(Address::repeat_byte(9)).value(U256::ONE);
-        self.node.send_transaction(payment).await?.get_receipt().await?;
-        self.node.anvil_stop_impersonating_account(lane).await?;
+        let sent = self.workshop.use_lane(lane).await?;
+        eventually("it is in a block", async || Ok::<_, Error>(self.node.get_transaction_receipt(sent).await?)).await?;
         let mut chains: Value = serde_json::from_str(&self.workshop.names["Chains"])?;
         chains[0]["confirmations"] = json!(50);
         self.run(RELAY, "NonceDrift", &[("CHAINS", &chains.to_string())]).await

@@ -1,13 +1,17 @@
 use std::time::{Duration, Instant};
 
+use alloy::primitives::B256;
 use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
-    chain::node::NodeFault,
+    chain::node::{NodeFault, Receipt, Standing},
     store::artist::{Attempt, Batch, Slot, Transaction},
     telemetry,
 };
 
-use crate::{chain::ChainRelay, error::RelayError};
+use crate::{
+    chain::{ChainRelay, Times},
+    error::RelayError,
+};
 
 /// Rows that are marked as sent side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -23,6 +27,10 @@ pub(crate) struct Tracked {
     pub(crate) suspect_since: Option<Instant>,
     /// Since when no node has a receipt of it, after it was in a block.
     pub(crate) missing_since: Option<Instant>,
+    /// The block that one node alone shows it in.
+    pub(crate) shown_in: Option<Shown>,
+    /// Whether its receipt was looked for in vain although a node has one.
+    pub(crate) is_undecided: bool,
     /// Whether a node is known to have its newest version.
     pub(crate) is_accepted: bool,
     /// The newest block when its newest version was first found to be the next that the chain can take.
@@ -33,6 +41,13 @@ pub(crate) struct Tracked {
     pub(crate) is_confirmed: bool,
     /// Whether its transactions are marked as sent with its newest version.
     pub(crate) is_marked: bool,
+}
+
+/// A block that one node shows, what the newest blocks of the others are, and since when that hasn't changed.
+pub(crate) struct Shown {
+    block: B256,
+    heads: Vec<Option<u64>>,
+    since: Instant,
 }
 
 /// Why no node accepted a batch.
@@ -51,6 +66,8 @@ impl Tracked {
             sought_at: Instant::now(),
             suspect_since: None,
             missing_since: None,
+            shown_in: None,
+            is_undecided: false,
             is_accepted: false,
             lowest_since: None,
             replaced_at: None,
@@ -70,6 +87,21 @@ impl Tracked {
     /// How long nodes have refused it, from now on if they didn't before.
     pub(crate) fn suspected_for(&mut self) -> Duration {
         self.suspect_since.get_or_insert_with(Instant::now).elapsed()
+    }
+
+    /// Whether a receipt decides: another node has its block, too, or the others have said nothing new for so long that
+    /// they can't be expected to have it.
+    pub(crate) fn is_decided_by(&mut self, receipt: &Receipt, standing: Standing, times: &Times) -> bool {
+        let Standing::Unseen(heads) = standing else {
+            self.shown_in = None;
+            return standing == Standing::Held;
+        };
+        // One that answers has the block as soon as its chain is as long.
+        let patience = if heads.iter().any(Option::is_some) { times.grace.max(times.quiet) } else { times.grace };
+        let known = self.shown_in.take().filter(|shown| shown.block == receipt.block_hash && shown.heads == heads);
+        let since = known.map_or_else(Instant::now, |shown| shown.since);
+        self.shown_in = Some(Shown { block: receipt.block_hash, heads, since });
+        since.elapsed() >= patience
     }
 
     /// Sends its newest version.

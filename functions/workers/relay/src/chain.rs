@@ -1,18 +1,18 @@
 use std::{ops::Deref, time::Duration};
 
-use alloy::primitives::Address;
+use alloy::primitives::{Address, B256};
 use shared::{
     chain::{
         Chain,
         contracts::safe::Safe,
-        node::{Node, NodeError},
+        node::{Node, NodeError, Nonce},
         protocol::provenance::Provenance,
         transaction::Policy,
         wallet::{LaneSigners, OperatorAccount},
     },
     clock, model,
     store::{
-        artist::{Artists, Batch, Lease, PayoutAddresses, Transaction, Transactions},
+        artist::{Artists, Batch, Lease, PayoutAddresses, Slot, Transaction, Transactions},
         engine::LEASE_TIMEOUT,
     },
 };
@@ -34,8 +34,8 @@ pub struct Times {
     pub fresh: Duration,
     /// Pause between two broadcasts of the same bytes, in case nodes have lost them: 3 s.
     pub rebroadcast: Duration,
-    /// How long nodes must refuse a batch, lack it after they had it, or report that a transaction reverts, before they
-    /// are believed: 6 s. One that lags may be wrong.
+    /// How long nodes must refuse a batch, lack it after they had it, report that a transaction reverts, or one of them
+    /// alone show a block, before they are believed: 6 s. One that lags may be wrong.
     pub grace: Duration,
     /// How long nodes must report a batch's nonce as used before the transaction that used it is looked for: 2 s. A block
     /// decides that, so it may be short.
@@ -138,7 +138,14 @@ impl ChainRelay {
 
     /// A lane's next nonce as of a block with enough newer ones, if it is proven to be above `known`.
     pub(crate) async fn agreed_nonce(&self, lane: model::Address, known: u64) -> Result<u64, RelayError> {
-        Ok(self.node.agreed_nonce(lane.into(), known, self.chain.confirmations).await?)
+        let next = Nonce { chain: self.chain.id, sender: lane.into(), number: known };
+        Ok(self.node.agreed_nonce(next, self.chain.confirmations).await?)
+    }
+
+    /// The transaction that used a lane's nonce for good.
+    pub(crate) async fn user_of_nonce(&self, slot: Slot) -> Result<Option<B256>, NodeError> {
+        let nonce = Nonce { chain: slot.chain, sender: slot.lane.into(), number: slot.nonce };
+        self.node.user_of_nonce(nonce, self.chain.confirmations).await
     }
 
     /// The rows of a batch's transactions, in any order. One read per 100.

@@ -11,7 +11,7 @@ use crate::{
     lane::Lane,
     outcome::conclude,
     report::Report,
-    watch::{close, receipt},
+    watch::{close, testimony},
 };
 
 /// State of an unfinalized batch.
@@ -81,7 +81,7 @@ fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -
     }
 }
 
-/// Looks after a lane's unfinalized batches, given the newest block. One node call for each that is due.
+/// Looks after a lane's unfinalized batches, given the newest block. The calls of [`testimony`] for each that is due.
 pub(crate) async fn confirm(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -97,8 +97,14 @@ pub(crate) async fn confirm(
         }
         let state = State::of(tracked, lane.on_chain, head, &leadership);
         let (step, receipt) = if state.needs_receipt() {
-            match receipt(leadership.relay, &tracked.batch).await {
-                Ok(receipt) => {
+            match testimony(leadership.relay, tracked).await {
+                // No other node has that block, or one has another.
+                Ok(Some((_, false))) => {
+                    tracked.missing_since = None;
+                    (Step::Wait, None)
+                }
+                Ok(found) => {
+                    let receipt = found.map(|(receipt, _)| receipt);
                     (next_step(state, inclusion(tracked, receipt.as_ref(), leadership.times.grace)), receipt)
                 }
                 // Nodes that fail or contradict each other keep only this batch waiting.
@@ -161,7 +167,7 @@ fn inclusion(tracked: &mut Tracked, receipt: Option<&Receipt>, grace: Duration) 
         return if is_long { Inclusion::Nowhere } else { Inclusion::Unseen };
     };
     tracked.missing_since = None;
-    let is_same = receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash);
+    let is_same = Some(receipt.block_hash) == tracked.batch.mined.map(|mined| mined.block_hash);
     if is_same { Inclusion::SameBlock } else { Inclusion::OtherBlock }
 }
 

@@ -62,14 +62,14 @@ pub(crate) struct Conclusion {
 /// Stores how each transaction of a mined batch ended. May be repeated. One write each, and one read per 100; one node
 /// call, or up to three for each that failed.
 pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
-    if batch.fills(receipt.transaction_hash) {
+    if batch.fills(receipt.hash) {
         return return_to_queue(relay, batch).await;
     }
-    match receipt.status() {
+    match receipt.succeeded {
         true => conclude_each(relay, batch, receipt).await,
         // That isn't the transactions' fault.
         false if !relay.owners().await?.contains(&batch.slot.lane.into()) => release(relay, batch).await,
-        false => store(relay, batch, reverted_as_a_whole(batch, receipt)).await,
+        false => store(relay, batch, reverted_as_a_whole(relay, batch, receipt).await?).await,
     }
 }
 
@@ -141,7 +141,8 @@ async fn store_one(
     };
     ending.batch = Some(batch.slot.into());
     let is_same = row.status == ending.status && row.mined == ending.mined;
-    if was_over && is_same && row.charge.wei == row.cost_with(batch.slot.into(), ending.wei) {
+    let costs_the_same = row.mined.is_some() || row.charge.wei == row.cost_with(batch.slot.into(), ending.wei);
+    if was_over && is_same && costs_the_same {
         return Ok((false, Some(row.outcome_event(&ending, now))));
     }
     let is_stored = relay.transactions.end(row, &ending, now).await?;
@@ -153,8 +154,8 @@ async fn store_one(
 async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
     let data = transaction(batch)?.input;
     let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
-    let operations = operations.ok_or(RelayError::Bytes(receipt.transaction_hash))?;
-    let executions = attribute(receipt.logs(), &operations);
+    let operations = operations.ok_or(RelayError::Bytes(receipt.hash))?;
+    let executions = attribute(&receipt.logs, &operations);
     let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
     let weights = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index]));
     let weights: Vec<_> = weights.collect();
@@ -162,7 +163,9 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
     let l1_fees = shares(receipt.l1_fee(), &own(batch).map(|index| size(&operations[index])).collect::<Vec<_>>());
     let fees =
         shares(receipt.operator_fee(), &weights).into_iter().zip(l1_fees).map(|(one, other)| one.saturating_add(other));
-    let costs = gas.into_iter().zip(fees).map(|(gas, fees)| (mined_in(receipt, gas), wei(gas, fees, receipt)));
+    let reserved = batch.members.iter().map(|member| rows.get(&member.transaction_id).map_or(0, |row| row.charge.wei));
+    let costs = gas.into_iter().zip(fees.zip(reserved));
+    let costs = costs.map(|(gas, (fees, reserved))| (mined_in(receipt, gas), wei(gas, fees.min(reserved), receipt)));
     let members = || batch.members.iter().zip(own(batch)).zip(costs.clone());
     let clear = |((member, index), (mined, wei)): ((&Member, usize), (MinedIn, u64))| {
         match &executions[index] {
@@ -185,7 +188,7 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
         }
     };
     // Known before anybody is told of them.
-    relay.provenance.note(&relay.chain, receipt.logs()).await?;
+    relay.provenance.note(&relay.chain, &receipt.logs).await?;
     let mut conclusion = store(relay, batch, members().map(clear).collect()).await?;
     let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
     if !own(batch).any(|index| has_failed(&index)) {
@@ -238,7 +241,7 @@ async fn reasons(
     operations: &[Operation],
     executions: &[Execution],
 ) -> Result<HashMap<usize, Failure>, RelayError> {
-    let block = receipt.block_number.unwrap_or_default();
+    let block = receipt.block;
     let failed: Vec<_> = own(batch)
         .filter_map(|index| match executions.get(index)? {
             Execution::Executed { succeeded: false, gas, .. } => Some((index, *gas)),
@@ -298,10 +301,15 @@ async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -
 }
 
 /// A batch that reverted as a whole did nothing.
-fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<Verdict>> {
-    let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.transaction_hash);
+async fn reverted_as_a_whole(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+) -> Result<Vec<Option<Verdict>>, RelayError> {
+    let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.hash);
     tracing::error!(chain.id = chain.0, %lane, tx.hash = %hash, "batch {hash} of chain {chain} reverted as a whole");
-    let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee()));
+    let reserved = relay.members(batch).await?.iter().map(|row| row.charge.wei).max().unwrap_or_default();
+    let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee())).min(reserved);
     let wei = wei(receipt.gas_used, fees, receipt);
     let verdict = |_| match batch.members.len() {
         1 => Verdict::Over(reverted(
@@ -313,7 +321,7 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<Verdict>>
         // One lost account takes all along: no artist is charged for that.
         several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
-    batch.members.iter().map(verdict).map(Some).collect()
+    Ok(batch.members.iter().map(verdict).map(Some).collect())
 }
 
 /// The ending of a transaction that was never sent, or can't be mined.
@@ -358,9 +366,10 @@ fn size(operation: &Operation) -> u64 {
     OVERHEAD_BYTES + operation.call.data.len() as u64
 }
 
-/// Wei of some gas of a block, with other fees.
+/// Wei of some gas of a block, with other fees. No block commits to those, so that they aren't believed beyond what was
+/// reserved.
 fn wei(gas: u64, fees: u64, receipt: &Receipt) -> u64 {
-    limited(u128::from(gas).saturating_mul(receipt.effective_gas_price)).saturating_add(fees)
+    limited(u128::from(gas).saturating_mul(receipt.gas_price)).saturating_add(fees)
 }
 
 fn limited(amount: u128) -> u64 {
@@ -383,12 +392,7 @@ fn shares(whole: u128, weights: &[u64]) -> Vec<u64> {
 }
 
 pub(crate) fn mined_in(receipt: &Receipt, gas_used: u64) -> MinedIn {
-    MinedIn {
-        hash: receipt.transaction_hash,
-        block: receipt.block_number.unwrap_or_default(),
-        block_hash: receipt.block_hash.unwrap_or_default(),
-        gas_used,
-    }
+    MinedIn { hash: receipt.hash, block: receipt.block, block_hash: receipt.block_hash, gas_used }
 }
 
 #[cfg(test)]

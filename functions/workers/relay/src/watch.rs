@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use alloy::primitives::U256;
 use shared::{
-    chain::node::{NodeFault, Receipt},
+    chain::node::{NodeFault, Receipt, Standing},
     model::{Event, MarketFees},
     store::artist::{Batch, BatchStatus, Slot},
     telemetry::{self, Metric},
@@ -40,7 +40,7 @@ enum Step {
 }
 
 /// Closes the batches of a lane that are mined. Returns whether there were any. One node call each, one more for each
-/// earlier version.
+/// earlier version, and those of [`testimony`] for each that is in a block.
 pub(crate) async fn close_mined(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -54,7 +54,7 @@ pub(crate) async fn close_mined(
         };
         report.ended += conclusion.ended;
         let tracked = lane.open.remove(index);
-        let fills = tracked.batch.fills(receipt.transaction_hash);
+        let fills = tracked.batch.fills(receipt.hash);
         let status = if fills { BatchStatus::Filled } else { BatchStatus::Mined };
         lane.on_chain = lane.on_chain.max(tracked.nonce() + 1);
         lane.unfinalized.push(close(leadership, tracked.batch, status, &receipt, &conclusion.events).await?);
@@ -205,9 +205,7 @@ async fn replace_with_noop(
     Ok(())
 }
 
-/// Releases a batch's transactions if another program has used its nonce. Every node must say that the nonce is used
-/// and none may have a receipt; and since backends behind one URL may differ in that, the block with the other
-/// transaction is looked for. A node that can't be asked proves nothing.
+/// Releases a batch's transactions if a block shows that the lane's key has used its nonce for something else.
 async fn find_foreign_transaction(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -215,14 +213,11 @@ async fn find_foreign_transaction(
     report: &mut Report,
 ) -> Result<(), RelayError> {
     let Tracked { batch, suspect_since, .. } = &mut lane.open[index];
-    let (slot, hashes, confirmations) = (batch.slot, batch.hashes(), leadership.chain.confirmations);
-    for node in leadership.node.each() {
-        let facts = node.nonce_facts(slot.lane.into(), slot.nonce, &hashes, confirmations).await?;
-        if facts.receipt.is_some() || !facts.is_used_for_good {
-            return Ok(());
-        }
+    let (slot, hashes) = (batch.slot, batch.hashes());
+    if leadership.node.receipt(&hashes).await?.is_some() {
+        return Ok(());
     }
-    match leadership.node.user_of_nonce(slot.lane.into(), slot.nonce, confirmations).await {
+    match leadership.user_of_nonce(slot).await {
         Ok(Some(hash)) if !hashes.contains(&hash) => {}
         // Nodes without the state of that block can't tell, however many: an operator must add one that has it.
         Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= leadership.times.proof_patience) => {
@@ -248,21 +243,22 @@ async fn find_foreign_transaction(
     Ok(())
 }
 
-/// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one, or if the nodes
-/// failed.
+/// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one that decides, or if the
+/// nodes failed.
 async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
-    let is_due = tracked.sought_at.elapsed() >= relay.times.fresh;
-    if is_due {
-        tracked.sought_at = Instant::now();
+    let since = tracked.sought_at.elapsed();
+    if tracked.is_undecided && since < relay.times.fresh / 4 {
+        return Ok(None);
     }
-    let batch = &tracked.batch;
     let decided = async {
         // The healthiest node is asked each time, and may lack it for a reason of its own.
-        if !is_due && !is_known(relay, batch).await? {
+        let is_known = is_known(relay, &tracked.batch).await?;
+        if since < relay.times.fresh && !is_known {
             return Ok(None);
         }
-        let Some(receipt) = receipt(relay, batch).await? else { return Ok(None) };
-        let conclusion = conclude(relay, batch, &receipt).await?;
+        tracked.is_undecided = is_known;
+        let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
+        let conclusion = conclude(relay, &tracked.batch, &receipt).await?;
         Ok(Some((receipt, conclusion)))
     };
     decided.await.or_else(retry_if_node)
@@ -271,21 +267,33 @@ async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Rec
 /// Whether the healthiest node has a receipt of one of a batch's versions.
 async fn is_known(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
     for attempt in batch.attempts.iter().rev() {
-        if relay.node.receipt(attempt.hash).await?.is_some() {
+        if relay.node.has_receipt(attempt.hash).await? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The receipt of one of a batch's versions. Fails where nodes contradict each other.
-pub(crate) async fn receipt(relay: &ChainRelay, batch: &Batch) -> Result<Option<Receipt>, RelayError> {
-    for attempt in batch.attempts.iter().rev() {
-        if let Some(receipt) = relay.node.agreed_receipt(attempt.hash).await? {
-            return Ok(Some(receipt));
-        }
+/// The receipt of one of a batch's versions that nodes have, newest first, and whether it decides.
+pub(crate) async fn testimony(
+    relay: &ChainRelay,
+    tracked: &mut Tracked,
+) -> Result<Option<(Receipt, bool)>, RelayError> {
+    tracked.sought_at = Instant::now();
+    let hashes: Vec<_> = tracked.batch.attempts.iter().rev().map(|attempt| attempt.hash).collect();
+    let Some((receipt, standing)) = relay.node.receipt(&hashes).await? else {
+        tracked.shown_in = None;
+        return Ok(None);
+    };
+    if standing == Standing::Contradicted {
+        let Slot { chain, lane, nonce } = tracked.batch.slot;
+        tracing::warn!(
+            chain.id = chain.0, %lane, nonce, block = receipt.block,
+            "batch with nonce {nonce} of lane {lane} waits: nodes of chain {chain} have different blocks"
+        );
     }
-    Ok(None)
+    let decides = tracked.is_decided_by(&receipt, standing, &relay.times);
+    Ok(Some((receipt, decides)))
 }
 
 /// Records the block that has a batch, with the events of its transactions.

@@ -8,7 +8,7 @@ use alloy::{
     providers::{DynProvider, Provider, ProviderBuilder},
     rpc::client::RpcClient,
     rpc::types::{
-        Block, Filter, Log, TransactionReceipt, TransactionRequest,
+        Block, Filter, Log, TransactionRequest,
         simulate::{SimBlock, SimCallResult, SimulatePayload},
         state::StateOverride,
     },
@@ -98,15 +98,6 @@ impl NodeError {
             _ => None,
         }
     }
-}
-
-/// State of one nonce of a sender, read from a single node.
-#[derive(Debug)]
-pub struct NonceFacts {
-    /// Receipt of one of the given transactions, if one is mined.
-    pub receipt: Option<TransactionReceipt>,
-    /// Whether a transaction with enough confirmations has used the nonce.
-    pub is_used_for_good: bool,
 }
 
 /// Header fields of a block.
@@ -374,30 +365,6 @@ impl Node {
     pub async fn next_nonce(&self, sender: Address, at: impl Into<BlockId>) -> Result<u64, NodeError> {
         let at = at.into();
         self.ask(|node| async move { node.get_transaction_count(sender).block_id(at).await }).await
-    }
-
-    /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before
-    /// the receipts and from the same node: a used nonce without a receipt was used by another program.
-    pub async fn nonce_facts(
-        &self,
-        sender: Address,
-        nonce: u64,
-        hashes: &[B256],
-        confirmations: u64,
-    ) -> Result<NonceFacts, NodeError> {
-        self.ask(|node| async move {
-            let block = node.get_block_number().await?.saturating_sub(confirmations);
-            let buried = node.get_transaction_count(sender).block_id(BlockId::number(block)).await?;
-            let mut receipt = None;
-            for hash in hashes {
-                receipt = node.get_transaction_receipt(*hash).await?;
-                if receipt.is_some() {
-                    break;
-                }
-            }
-            Ok(NonceFacts { receipt, is_used_for_good: buried > nonce })
-        })
-        .await
     }
 }
 

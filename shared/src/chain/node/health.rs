@@ -18,10 +18,6 @@ const DOWN: u32 = 3;
 const MAX_LAG_SECONDS: u64 = 5;
 const MAX_LAG_BLOCKS: u64 = 3;
 
-/// Lag of a node that stands still: nothing is expected of it any more. Longer than between the slowest chain's blocks,
-/// so that a node with an invented head doesn't make honest ones look so.
-const STANDSTILL_SECONDS: u64 = 30;
-
 /// Seconds that a chain's clock may be ahead of ours.
 const CLOCK_SKEW: u64 = 3;
 
@@ -109,25 +105,20 @@ impl Health {
 }
 
 impl Head {
-    fn is_behind(self, best: Self, seconds: u64) -> bool {
-        self.number + MAX_LAG_BLOCKS <= best.number && self.time + seconds <= best.time
+    fn is_behind(self, best: Self) -> bool {
+        self.number + MAX_LAG_BLOCKS <= best.number && self.time + MAX_LAG_SECONDS <= best.time
     }
 }
 
-/// Which of the nodes are behind the best one by this many seconds.
-fn behind<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, seconds: u64) -> impl Iterator<Item = bool> {
+/// Which of the nodes lag behind the best one.
+fn lagging<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> impl Iterator<Item = bool> {
     let best = nodes.clone().filter_map(Health::head).max_by_key(|head| head.time);
-    nodes.map(move |health| health.head().zip(best).is_some_and(|(head, best)| head.is_behind(best, seconds)))
-}
-
-/// Which of the nodes have stalled.
-pub(super) fn stalled<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<bool> {
-    behind(nodes, STANDSTILL_SECONDS).collect()
+    nodes.map(move |health| health.head().zip(best).is_some_and(|(head, best)| head.is_behind(best)))
 }
 
 /// Positions of the nodes in the order in which they are asked: the healthy ones first, each group as configured.
 pub(super) fn order<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, times: NodeTimes) -> Vec<usize> {
-    let lag = behind(nodes.clone(), MAX_LAG_SECONDS);
+    let lag = lagging(nodes.clone());
     let mut ranked: Vec<_> =
         nodes.zip(lag).enumerate().map(|(index, (health, lags))| (health.is_penalized(times), lags, index)).collect();
     ranked.sort_unstable();
@@ -165,14 +156,6 @@ mod tests {
     fn node_that_lags_is_asked_last() {
         let nodes = nodes(&[(100, NOW - 12), (106, NOW)]);
         assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
-        assert_eq!(stalled(nodes.iter()), [false, false]);
-    }
-
-    #[test]
-    fn nothing_is_expected_of_a_node_that_stands_still() {
-        assert_eq!(stalled(nodes(&[(100, NOW - 40), (120, NOW)]).iter()), [true, false]);
-        // Nobody is left behind by an invented number alone.
-        assert_eq!(stalled(nodes(&[(100, NOW - 24), (1 << 40, NOW + 3)]).iter()), [false, false]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! JSON-RPC nodes of a chain, and the classification of their errors.
 
+mod block;
 mod client;
 mod fault;
 mod gathering;
@@ -7,17 +8,17 @@ mod health;
 mod nonce;
 mod pace;
 mod pool;
-mod proof;
 mod reads;
 mod receipt;
 mod urls;
 
 pub use self::{
-    client::{BlockFacts, Node, NodeError, NonceFacts},
+    client::{BlockFacts, Node, NodeError},
     fault::{NodeFault, halt_in_words},
     health::NodeTimes,
+    nonce::Nonce,
     pool::SendError,
     reads::MULTICALL,
-    receipt::Receipt,
+    receipt::{Receipt, Standing},
     urls::NodeUrls,
 };

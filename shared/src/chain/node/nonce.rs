@@ -1,35 +1,64 @@
-//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an
-//! absence has to be taken.
+//! Nonces that are used for good, and which transaction used one: found in its block, and signed by the sender, so that no
+//! node's word has to be taken.
+
+use std::time::Duration;
 
 use alloy::{
-    consensus::Transaction,
-    eips::{BlockId, BlockNumberOrTag},
-    network::TransactionResponse,
+    consensus::{Transaction, TxEnvelope, transaction::SignerRecoverable},
+    eips::BlockId,
     primitives::{Address, B256},
     providers::{DynProvider, Provider},
     transports::{RpcError, TransportErrorKind},
 };
 
-use super::client::{Node, NodeError};
+use super::{
+    block::SealedBlock,
+    client::{Node, NodeError},
+    receipt::Standing,
+};
+use crate::model::ChainId;
+
+/// Longest search of one node for a transaction.
+const LONGEST_SEARCH: Duration = Duration::from_secs(20);
+
+/// A nonce of an account on a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonce {
+    /// The chain.
+    pub chain: ChainId,
+    /// The account.
+    pub sender: Address,
+    /// Its number.
+    pub number: u64,
+}
 
 impl Node {
-    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, never above `known`
-    /// unless two nodes say so or a block shows the transaction before it. Up to two calls to each node, and those of
-    /// [`Node::user_of_nonce`] if only one answers.
-    pub async fn agreed_nonce(&self, sender: Address, known: u64, confirmations: u64) -> Result<u64, NodeError> {
-        let answers = self.ask_all(|node| async move { node.confirmed_nonce(sender, confirmations).await }).await;
-        let (mut nonces, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
+    /// A sender's next nonce as of the block that `confirmations` newer ones follow: the highest that two nodes say or that
+    /// a block proves, by the transaction before it; `next` if none is higher. Up to two calls to each node, and those of
+    /// [`Node::user_of_nonce`] for the highest if it is a node's alone.
+    pub async fn agreed_nonce(&self, next: Nonce, confirmations: u64) -> Result<u64, NodeError> {
+        let answers = self.ask_all(|node| async move { node.confirmed_nonce(next.sender, confirmations).await }).await;
+        let (mut numbers, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
         for answer in answers {
             match answer {
-                Ok(nonce) => nonces.push(nonce),
+                Ok(number) => numbers.push(number),
                 Err(error) => failure = error,
             }
         }
-        let Some(least) = nonces.iter().min().copied() else { return Err(failure) };
-        let Some(last) = least.checked_sub(1).filter(|_| least > known && nonces.len() == 1) else { return Ok(least) };
-        match self.user_of_nonce(sender, last, confirmations).await? {
-            Some(_) => Ok(least),
-            None => Err(NodeError::Wrong("no block has the transaction before a sender's nonce")),
+        if numbers.is_empty() {
+            return Err(failure);
+        }
+        numbers.sort_unstable();
+        let agreed = numbers.iter().rev().nth(1).copied().unwrap_or_default().max(next.number);
+        // One node's alone.
+        let Some(last) = numbers.last().filter(|highest| **highest > agreed).map(|highest| highest - 1) else {
+            return Ok(agreed);
+        };
+        match self.user_of_nonce(Nonce { number: last, ..next }, confirmations).await {
+            Ok(Some(_)) => Ok(last + 1),
+            _ if numbers.len() > 1 => Ok(agreed),
+            Ok(None) => Err(NodeError::Wrong("no block has the transaction before a sender's nonce")),
+            Err(error) => Err(error),
         }
     }
 
@@ -41,28 +70,45 @@ impl Node {
         .await
     }
 
-    /// Hash of the transaction that used a sender's nonce; `None` unless it has `confirmations`. Two calls for each doubling
-    /// of the transaction's age in blocks. An error can also mean that no node has the state of that block any more.
-    pub async fn user_of_nonce(
-        &self,
-        sender: Address,
-        nonce: u64,
-        confirmations: u64,
-    ) -> Result<Option<B256>, NodeError> {
-        self.ask(|node| find(node, sender, nonce, confirmations)).await
+    /// Hash of the transaction that used a nonce, in a block with `confirmations` that a node shows, unless another node
+    /// that answers lacks that block; `None` if none does. Two calls to each node for each doubling of the transaction's
+    /// age in blocks. An error can also mean that no node has the state of that block any more.
+    pub async fn user_of_nonce(&self, nonce: Nonce, confirmations: u64) -> Result<Option<B256>, NodeError> {
+        let search = |node: Self| async move {
+            let found = node.ask(|node| find(node, nonce, confirmations));
+            tokio::time::timeout(LONGEST_SEARCH, found).await.unwrap_or(Err(NodeError::Deadline))
+        };
+        let mut searched = Ok(None);
+        for found in self.ask_all(search).await {
+            match found {
+                Ok(Some(found)) => match self.standing(found.block, found.block_hash).await {
+                    Standing::Unseen(heads) if heads.iter().any(Option::is_some) => {}
+                    Standing::Contradicted => {}
+                    Standing::Held | Standing::Unseen(_) => return Ok(Some(found.hash)),
+                },
+                Ok(None) => {}
+                Err(error) => searched = Err(error),
+            }
+        }
+        searched
     }
+}
+
+/// A transaction in a block.
+struct Found {
+    hash: B256,
+    block: u64,
+    block_hash: B256,
 }
 
 async fn find(
     node: DynProvider,
-    sender: Address,
-    nonce: u64,
+    nonce: Nonce,
     confirmations: u64,
-) -> Result<Option<B256>, RpcError<TransportErrorKind>> {
+) -> Result<Option<Found>, RpcError<TransportErrorKind>> {
     let is_used = async |block: u64| {
-        Ok::<_, RpcError<TransportErrorKind>>(
-            node.get_transaction_count(sender).block_id(BlockId::number(block)).await? > nonce,
-        )
+        let next = node.get_transaction_count(nonce.sender).block_id(BlockId::number(block)).await?;
+        Ok::<_, RpcError<TransportErrorKind>>(next > nonce.number)
     };
     // It is used in `high`, and not yet in `low`.
     let mut high = node.get_block_number().await?.saturating_sub(confirmations);
@@ -90,11 +136,21 @@ async fn find(
             Err(error) => (low, unknown) = (middle, Some(error)),
         }
     }
-    let block = node.get_block_by_number(BlockNumberOrTag::Number(high)).full().await?;
-    let transactions = block.into_iter().flat_map(|block| block.transactions.into_transactions());
-    let mut users = transactions.filter(|found| found.from() == sender && found.nonce() == nonce);
-    match (users.next(), unknown) {
+    let block = SealedBlock::read(&node, high).await?;
+    let found = block.and_then(|block| {
+        let hash = *block.signed().find(|signed| nonce.is_used_by(signed))?.tx_hash();
+        Some(Found { hash, block: high, block_hash: block.header.hash_slow() })
+    });
+    match (found, unknown) {
         (None, Some(error)) => Err(error),
-        (found, _) => Ok(found.map(|found| found.tx_hash())),
+        (found, _) => Ok(found),
+    }
+}
+
+impl Nonce {
+    fn is_used_by(&self, signed: &TxEnvelope) -> bool {
+        signed.nonce() == self.number
+            && signed.chain_id() == Some(self.chain.0)
+            && signed.recover_signer().is_ok_and(|signer| signer == self.sender)
     }
 }

@@ -57,17 +57,30 @@ impl Node {
         }
     }
 
+    /// Whether nothing is expected of any of them: they failed several times in a row.
+    pub(super) fn is_down(&self) -> bool {
+        self.endpoints.iter().all(|endpoint| endpoint.health.is_down())
+    }
+
     /// What every node answers, in the configured order. One that fails isn't waited for as long as the others.
     pub async fn ask_all<T, Answer>(&self, question: impl Fn(Self) -> Answer) -> Vec<Result<T, NodeError>>
     where
         Answer: Future<Output = Result<T, NodeError>>,
     {
         let ask = |node: Self| {
-            let is_failing =
-                self.count() > 1 && node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized(self.times));
-            let answer = question(node);
-            let patience = if is_failing { FAILING_PATIENCE } else { Duration::MAX };
-            async move { tokio::time::timeout(patience, answer).await.unwrap_or(Err(NodeError::Deadline)) }
+            let is_failing = node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized(self.times));
+            let answer = question(node.clone());
+            let patience = match (self.count(), is_failing) {
+                (1, _) | (_, false) => Duration::MAX,
+                _ if node.is_down() => self.times.hedge,
+                _ => FAILING_PATIENCE,
+            };
+            async move {
+                tokio::time::timeout(patience, answer).await.unwrap_or_else(|_| {
+                    node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
+                    Err(NodeError::Deadline)
+                })
+            }
         };
         join_all(self.each().map(ask)).await
     }

@@ -1,26 +1,78 @@
-//! Receipts, which decide what became of a batch: one counts once its block is sealed, and by the word of two nodes
-//! where there are as many, or by proof.
+//! Receipts, which decide what became of a batch: what a block proves, with what other nodes say of the block.
 
 use alloy::{
-    primitives::{B256, Log, U256},
+    consensus::Transaction,
+    eips::BlockNumberOrTag,
+    primitives::{B256, U64, U256},
     providers::Provider,
-    rpc::types::TransactionReceipt,
+    rpc::types::Log,
 };
 use serde::Deserialize;
 
 use super::{
+    block::CommittedReceipt,
     client::{Node, NodeError},
-    health::stalled,
 };
 
-/// Receipt of a transaction of our own.
-#[derive(Clone, Debug, Deserialize)]
+/// Receipt of a transaction of our own. Its block commits to all of it but [`Receipt::l1_fee`] and
+/// [`Receipt::operator_fee`].
+#[derive(Clone, Debug)]
 pub struct Receipt {
+    /// Hash of the transaction.
+    pub hash: B256,
+    /// Number of its block.
+    pub block: u64,
+    /// Hash of its block.
+    pub block_hash: B256,
+    /// Whether it did something: it didn't revert.
+    pub succeeded: bool,
+    /// Gas that it used.
+    pub gas_used: u64,
+    /// Price of its gas, in wei.
+    pub gas_price: u128,
+    /// Its logs.
+    pub logs: Vec<Log>,
+    fees: Fees,
+}
+
+/// What a chain's nodes say of a block that one of them has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Two nodes have it, or there is only one.
+    Held,
+    /// No other node has it yet, or another one in its place: numbers of their newest blocks, where they answer.
+    Unseen(Vec<Option<u64>>),
+    /// A node has another block in its place.
+    Contradicted,
+}
+
+/// What a node has at the place of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A block with this hash.
+    Block(B256),
+    /// Nothing yet: its newest block.
+    Behind(u64),
+}
+
+/// What a node says of a transaction before anything is proved.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Claim {
+    transaction_hash: B256,
+    block_number: Option<U64>,
+    block_hash: Option<B256>,
     #[serde(flatten)]
-    common: TransactionReceipt,
-    /// Wei for data on the layer below, which chains of the OP stack take beside the gas:
+    fees: Fees,
+}
+
+/// What chains of the OP stack take beside the gas. No block commits to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fees {
+    /// Wei for data on the layer below:
     /// <https://specs.optimism.io/protocol/exec-engine.html#l1-cost-fees-l1-fee-vault>
-    #[serde(default, rename = "l1Fee")]
+    #[serde(default)]
     l1_fee: Option<U256>,
     #[serde(flatten)]
     operator: OperatorFee,
@@ -51,122 +103,154 @@ impl OperatorFee {
 }
 
 impl Receipt {
-    /// Wei for its data, beside its gas.
+    /// Wei for its data, beside its gas, as nodes say.
     pub fn l1_fee(&self) -> u128 {
-        self.l1_fee.unwrap_or_default().saturating_to()
+        self.fees.l1_fee.unwrap_or_default().saturating_to()
     }
 
-    /// Wei for the chain's operator, beside its gas.
+    /// Wei for the chain's operator, beside its gas, as nodes say.
     pub fn operator_fee(&self) -> u128 {
-        self.operator.of(self.gas_used).saturating_to()
+        self.fees.operator.of(self.gas_used).saturating_to()
     }
 
-    /// Whether two nodes tell the same of a transaction.
-    fn agrees_with(&self, other: &Self) -> bool {
-        let place = |receipt: &Self| (receipt.transaction_hash, receipt.block_number, receipt.block_hash);
-        let cost = |receipt: &Self| (receipt.gas_used, receipt.effective_gas_price, receipt.l1_fee, receipt.operator);
-        let logs = |receipt: &Self| receipt.logs().iter().map(|log| log.inner.clone()).collect::<Vec<Log>>();
-        place(self) == place(other)
-            && self.status() == other.status()
-            && cost(self) == cost(other)
-            && logs(self) == logs(other)
-    }
-}
-
-impl std::ops::Deref for Receipt {
-    type Target = TransactionReceipt;
-
-    fn deref(&self) -> &TransactionReceipt {
-        &self.common
-    }
-}
-
-/// What several nodes say of a transaction.
-#[derive(Debug, Default)]
-struct Testimonies {
-    receipts: Vec<Receipt>,
-    /// Nodes that lack it, but for those that stand still.
-    absences: usize,
-}
-
-/// What follows from [`Testimonies`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// No node has a receipt.
-    Nothing,
-    /// Two nodes have this one, or the only node that answers.
-    Agreed(usize),
-    /// No two nodes agree.
-    Contradiction,
-}
-
-impl Testimonies {
-    fn verdict(&self) -> Verdict {
-        let answers = self.receipts.len() + self.absences;
-        let agreed = self.receipts.iter().position(|receipt| {
-            self.receipts.iter().filter(|other| receipt.agrees_with(other)).count() >= answers.min(2)
-        });
-        match agreed {
-            Some(index) => Verdict::Agreed(index),
-            None if self.receipts.is_empty() => Verdict::Nothing,
-            None => Verdict::Contradiction,
+    /// Takes another node's word for fees that are lower.
+    fn limit_fees(&mut self, other: Fees) {
+        let sum = |fees: Fees| fees.operator.of(self.gas_used).saturating_add(fees.l1_fee.unwrap_or_default());
+        if sum(other) < sum(self.fees) {
+            self.fees = other;
         }
     }
 }
 
 impl Node {
-    /// Receipt of a transaction in a sealed block, as the healthiest node has it. Two calls, one without a receipt.
-    ///
-    /// Nodes that follow a sequencer tell receipts before the block:
-    /// <https://docs.base.org/base-chain/flashblocks/apps>
-    pub async fn receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
-        self.ask(|node| async move {
-            let method = "eth_getTransactionReceipt";
-            let Some(receipt) = node.raw_request::<_, Option<Receipt>>(method.into(), (hash,)).await? else {
-                return Ok(None);
-            };
-            let Some(number) = receipt.block_number else { return Ok(None) };
-            let block = node.get_block_by_number(number.into()).await?;
-            Ok(block.filter(|block| receipt.block_hash == Some(block.header.hash)).map(|_| receipt))
-        })
-        .await
+    /// Whether the healthiest node has a receipt of a transaction. One call.
+    pub async fn has_receipt(&self, hash: B256) -> Result<bool, NodeError> {
+        Ok(self.claim(hash).await?.is_some())
     }
 
-    /// The same by two nodes that agree, unless all but one are down, or by a block that two nodes have and that proves
-    /// it; `None` if no node has one. Up to two calls to each node; where they contradict each other, four more.
-    pub async fn agreed_receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
-        if self.count() == 1 {
-            return self.receipt(hash).await;
-        }
-        let (mut testimonies, mut failure) = (Testimonies::default(), None);
-        let stalled = stalled(self.endpoints.iter().map(|endpoint| &endpoint.health));
-        let answers = self.ask_all(|node| async move { node.receipt(hash).await }).await;
-        for ((answer, is_stalled), endpoint) in answers.into_iter().zip(stalled).zip(&self.endpoints) {
+    async fn claim(&self, hash: B256) -> Result<Option<Claim>, NodeError> {
+        let method = "eth_getTransactionReceipt";
+        let claim: Option<Claim> =
+            self.ask(|node| async move { node.raw_request(method.into(), (hash,)).await }).await?;
+        Ok(claim.filter(|claim| claim.transaction_hash == hash && claim.block_hash.is_some()))
+    }
+
+    /// The receipt of the first of these transactions that is in a block, proved by the header, and what the nodes say of
+    /// that block; `None` if no node has one. Fails if a node that didn't fail several times before does, or if no block
+    /// proves what nodes claim.
+    ///
+    /// Nodes that follow a sequencer tell receipts before the block, which proves none then:
+    /// <https://docs.base.org/base-chain/flashblocks/apps>
+    ///
+    /// Up to a call to each node for each transaction, then two to a node that has one, and two to each node.
+    pub async fn receipt(&self, hashes: &[B256]) -> Result<Option<(Receipt, Standing)>, NodeError> {
+        let claim = |node: Self| async move {
+            for hash in hashes {
+                if let Some(claim) = node.claim(*hash).await? {
+                    return Ok(Some(claim));
+                }
+            }
+            Ok(None)
+        };
+        let answers = self.ask_all(claim).await;
+        let (mut claims, mut failure) = (Vec::new(), None);
+        for (node, answer) in self.each().zip(answers) {
             match answer {
-                Ok(Some(receipt)) => testimonies.receipts.push(receipt),
-                Ok(None) if is_stalled => {}
-                Ok(None) => testimonies.absences += 1,
-                // One that fails for a moment doesn't leave the decision to another one alone.
-                Err(error) if !endpoint.health.is_down() => return Err(error),
+                Ok(claim) => claims.extend(claim.map(|claim| (node, claim))),
+                Err(error) if self.count() == 1 || !node.is_down() => failure = Some(error),
+                Err(_) => {}
+            }
+        }
+        let mut found = Vec::new();
+        for (node, claim) in &claims {
+            if found.iter().any(|(receipt, _): &(Receipt, _)| Some(receipt.block_hash) == claim.block_hash) {
+                continue;
+            }
+            match node.prove(claim).await {
+                Ok(Some(mut receipt)) => {
+                    let same = claims.iter().filter(|(_, other)| other.block_hash == claim.block_hash);
+                    same.for_each(|(_, other)| receipt.limit_fees(other.fees));
+                    let standing = self.standing(receipt.block, receipt.block_hash).await;
+                    if standing == Standing::Held {
+                        return Ok(Some((receipt, standing)));
+                    }
+                    found.push((receipt, standing));
+                }
+                Ok(None) => {}
                 Err(error) => failure = Some(error),
             }
         }
-        match (failure, testimonies.verdict()) {
-            (Some(error), Verdict::Nothing) if testimonies.absences == 0 => Err(error),
-            (_, Verdict::Nothing) => Ok(None),
-            (_, Verdict::Agreed(index)) => Ok(testimonies.receipts.into_iter().nth(index)),
-            (_, Verdict::Contradiction) => self.proven(testimonies.receipts).await.map(Some),
+        // Each of several proved blocks contradicts the others.
+        let is_disputed = found.len() > 1;
+        match (found.pop(), failure) {
+            (Some((receipt, _)), _) if is_disputed => Ok(Some((receipt, Standing::Contradicted))),
+            (Some(found), _) => Ok(Some(found)),
+            (None, Some(error)) => Err(error),
+            (None, None) if claims.is_empty() => Ok(None),
+            (None, None) => Err(NodeError::Wrong("no block proves the receipt of a transaction")),
         }
     }
 
-    /// The receipt among these that a block proves. Fails without one.
-    async fn proven(&self, receipts: Vec<Receipt>) -> Result<Receipt, NodeError> {
-        for receipt in receipts {
-            if self.proves(&receipt).await? {
-                return Ok(receipt);
-            }
+    /// The receipt that a node claims, if its block proves it. Two calls.
+    async fn prove(&self, claim: &Claim) -> Result<Option<Receipt>, NodeError> {
+        let (Some(number), Some(hash)) = (claim.block_number, claim.block_hash) else { return Ok(None) };
+        let block = self.sealed_block(number.to()).await?;
+        let Some(block) = block.filter(|block| block.header.hash_slow() == hash) else { return Ok(None) };
+        let Some(receipts) = self.receipts_of(hash, block.header.receipts_root).await? else { return Ok(None) };
+        Ok(block.find(claim.transaction_hash).and_then(|(at, transaction)| {
+            let committed = receipts.get(at)?;
+            let before = at.checked_sub(1).and_then(|before| receipts.get(before));
+            let total = |receipt: &CommittedReceipt| receipt.cumulative_gas_used.to::<u64>();
+            let logs = committed.logs().into_iter().map(|inner| Log { inner, ..Log::default() });
+            Some(Receipt {
+                hash: claim.transaction_hash,
+                block: block.header.number,
+                block_hash: hash,
+                succeeded: committed.status == U64::ONE,
+                gas_used: total(committed).saturating_sub(before.map_or(0, total)),
+                gas_price: transaction.effective_gas_price(block.header.base_fee_per_gas),
+                logs: logs.collect(),
+                fees: claim.fees,
+            })
+        }))
+    }
+
+    /// What the nodes say of a block that one of them has shown. Up to two calls to each; none for a lone node.
+    pub(super) async fn standing(&self, number: u64, hash: B256) -> Standing {
+        if self.count() == 1 {
+            return Standing::Held;
         }
-        Err(NodeError::Wrong("nodes contradict each other on the receipt of a transaction, and no block proves one"))
+        let places = self.ask_all(|node| async move { node.place(number).await }).await;
+        Standing::of(&places.into_iter().map(Result::ok).collect::<Vec<_>>(), hash)
+    }
+
+    async fn place(&self, number: u64) -> Result<Place, NodeError> {
+        let tag = BlockNumberOrTag::Number(number);
+        let Some(block) = self.ask(|node| async move { node.get_block_by_number(tag).await }).await? else {
+            let head = self.newest_block().await?;
+            let lacks_it = NodeError::Wrong("a node lacks a block before its newest");
+            return if head < number { Ok(Place::Behind(head)) } else { Err(lacks_it) };
+        };
+        // A hash alone is no block.
+        let is_whole = block.header.inner.number == number && block.header.inner.hash_slow() == block.header.hash;
+        if is_whole { Ok(Place::Block(block.header.hash)) } else { Err(NodeError::Wrong("a header has another hash")) }
+    }
+}
+
+impl Standing {
+    /// Of a block that one node has shown, given each node's word; `None` for those that don't answer.
+    fn of(places: &[Option<Place>], shown: B256) -> Self {
+        let has_it = |place: &&Option<Place>| **place == Some(Place::Block(shown));
+        if places.iter().filter(has_it).count() > 1 {
+            return Self::Held;
+        }
+        let others = places.iter().filter(|place| !has_it(place));
+        let heads = others.map(|place| match place {
+            Some(Place::Block(_)) => Err(Self::Contradicted),
+            Some(Place::Behind(head)) => Ok(Some(*head)),
+            None => Ok(None),
+        });
+        heads.collect::<Result<_, _>>().map_or_else(|contradicted| contradicted, Self::Unseen)
     }
 }
 
@@ -176,21 +260,19 @@ mod tests {
 
     use super::*;
 
-    fn receipt(status: &str) -> Receipt {
-        receipt_with(status, &[])
-    }
-
-    fn receipt_with(status: &str, fields: &[(&str, &str)]) -> Receipt {
-        let zeros = |bytes: usize| format!("0x{}", "00".repeat(bytes));
-        let mut receipt = json!({
-            "type": "0x2", "status": status, "cumulativeGasUsed": "0x5208", "logsBloom": zeros(256), "logs": [],
-            "transactionHash": zeros(32), "transactionIndex": "0x0", "blockHash": zeros(32), "blockNumber": "0x7",
-            "gasUsed": "0x5208", "effectiveGasPrice": "0x1", "from": zeros(20), "to": zeros(20),
-        });
-        for (name, value) in fields {
-            receipt[name] = json!(value);
+    fn receipt_with(fields: &[(&str, &str)]) -> Receipt {
+        let fees: serde_json::Map<_, _> =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        Receipt {
+            hash: B256::ZERO,
+            block: 7,
+            block_hash: B256::ZERO,
+            succeeded: true,
+            gas_used: 21_000,
+            gas_price: 1,
+            logs: Vec::new(),
+            fees: serde_json::from_value(fees.into()).unwrap(),
         }
-        serde_json::from_value(receipt).unwrap()
     }
 
     #[test]
@@ -204,27 +286,34 @@ mod tests {
             (vec![scalar, constant, ("daFootprintGasScalar", "0x190")], 21_000 * 2_000_000 * 100 + 7),
             (vec![("daFootprintGasScalar", "0x190")], 0),
         ] {
-            assert_eq!(receipt_with("0x1", &fields).operator_fee(), expected, "{fields:?}");
+            assert_eq!(receipt_with(&fields).operator_fee(), expected, "{fields:?}");
         }
     }
 
-    fn verdict(receipts: &[&str], absences: usize) -> Verdict {
-        let receipts = receipts.iter().map(|status| receipt(status)).collect();
-        Testimonies { receipts, absences }.verdict()
+    #[test]
+    fn lower_fees_are_believed() {
+        let mut receipt = receipt_with(&[("l1Fee", "0x9")]);
+        for (claimed, expected) in [("0xffffffffffffffffff", 9), ("0x8", 8)] {
+            receipt.limit_fees(receipt_with(&[("l1Fee", claimed)]).fees);
+            assert_eq!(receipt.l1_fee(), expected);
+        }
     }
 
     #[test]
-    fn receipt_counts_by_two_nodes_or_by_the_only_one() {
-        assert_eq!(verdict(&["0x1"], 0), Verdict::Agreed(0));
-        assert_eq!(verdict(&["0x1", "0x1"], 0), Verdict::Agreed(0));
-        assert_eq!(verdict(&["0x0", "0x1", "0x1"], 0), Verdict::Agreed(1));
-        assert_eq!(verdict(&["0x1", "0x1"], 1), Verdict::Agreed(0));
-        assert_eq!(verdict(&[], 2), Verdict::Nothing);
-    }
-
-    #[test]
-    fn one_node_against_another_decides_nothing() {
-        assert_eq!(verdict(&["0x0", "0x1"], 0), Verdict::Contradiction);
-        assert_eq!(verdict(&["0x1"], 1), Verdict::Contradiction);
+    fn block_counts_by_two_nodes() {
+        let shown = B256::repeat_byte(1);
+        let (it, other, behind) = (Place::Block(shown), Place::Block(B256::repeat_byte(2)), Place::Behind(6));
+        for (places, expected) in [
+            (vec![Some(it), Some(it)], Standing::Held),
+            (vec![Some(other), Some(it), Some(it)], Standing::Held),
+            (vec![None, Some(it), Some(it)], Standing::Held),
+            (vec![None, Some(it)], Standing::Unseen(vec![None])),
+            (vec![Some(behind), Some(it), None], Standing::Unseen(vec![Some(6), None])),
+            (vec![None, None], Standing::Unseen(vec![None, None])),
+            (vec![Some(other), Some(it)], Standing::Contradicted),
+            (vec![Some(behind), Some(other), None], Standing::Contradicted),
+        ] {
+            assert_eq!(Standing::of(&places, shown), expected, "{places:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, process::Command, sync::Arc, time::Duration};
 
 use alloy::{
-    primitives::{U256, address},
+    primitives::U256,
     providers::{Provider, RootProvider, ext::AnvilApi},
     rpc::types::anvil::ReorgOptions,
 };
@@ -196,12 +196,9 @@ impl World {
     /// Sends an empty transaction with a lane's key, past the relay.
     pub async fn use_key_elsewhere(&self, lane: u64) -> Result<(), Error> {
         let (lane, _) = self.workshop.lanes()[lane as usize % self.workshop.lanes().len()];
-        self.node.anvil_impersonate_account(lane).await?;
-        let to = address!("000000000000000000000000000000000000dEaD");
-        let nothing = alloy::rpc::types::TransactionRequest::default().from(lane).to(to);
         // A lane without money can't.
-        let _ = self.node.send_transaction(nothing).await;
-        Ok(self.node.anvil_stop_impersonating_account(lane).await?)
+        let _ = self.workshop.use_lane(lane).await;
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! A proxy in front of a node, KMS or DynamoDB that does to each request what a test decides.
 
+mod forgery;
 mod vice;
 
 use std::{
@@ -20,7 +21,8 @@ use axum::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-pub use vice::{Vice, Wayward};
+use self::forgery::Forgery;
+pub use self::vice::{Vice, Wayward};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -84,6 +86,10 @@ pub enum Act {
     Instead(Value),
     /// A node's answer of some seconds ago; no receipt, if there is none.
     Old,
+    /// A node's answer about blocks or receipts, as if the chain had gone another way.
+    Fork,
+    /// A node's answer about blocks or receipts that proves what was sent to have failed in a block with this number.
+    Invent(u64),
 }
 
 impl Act {
@@ -110,12 +116,19 @@ struct Proxy {
     client: reqwest::Client,
     decide: Box<Decide>,
     memory: Mutex<HashMap<String, VecDeque<(Instant, Value)>>>,
+    forgery: Forgery,
 }
 
 /// Starts a proxy and returns its URL.
 pub async fn start(target: &str, decide: impl Fn(&Request) -> Act + Send + Sync + 'static) -> Result<String, Error> {
     let client = reqwest::Client::new();
-    let proxy = Proxy { target: target.to_owned(), client, decide: Box::new(decide), memory: Mutex::default() };
+    let proxy = Proxy {
+        target: target.to_owned(),
+        client,
+        decide: Box::new(decide),
+        memory: Mutex::default(),
+        forgery: Forgery::default(),
+    };
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     tokio::spawn(axum::serve(listener, Router::new().fallback(handle).with_state(Arc::new(proxy))).into_future());
@@ -172,6 +185,14 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
             }
             None => lost(),
         },
+        Act::Invent(number) => match proxy.forgery.invented(&request, number) {
+            Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
+            None => proxy.forward(&request, headers, bytes).await,
+        },
+        Act::Fork => match proxy.forked(&request, &headers).await {
+            Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
+            None => lost(),
+        },
         Act::Old => match proxy.remembered(&request) {
             Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
             None => proxy.forward(&request, headers, bytes).await,
@@ -181,6 +202,7 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
 
 impl Proxy {
     async fn forward(&self, request: &Request, mut headers: HeaderMap, bytes: Bytes) -> Response {
+        self.forgery.see(request);
         for name in [header::HOST, header::CONTENT_LENGTH, header::CONNECTION] {
             headers.remove(name);
         }

@@ -31,10 +31,14 @@ pub enum Vice {
     TellsEarly,
     /// Has receipts of blocks that never come.
     InventsBlocks,
+    /// Has blocks that nobody else has, and proofs by them.
+    Forks,
+    /// Proves that what it was sent failed, by a block that never comes.
+    InventsProofs,
 }
 
 impl Vice {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Swallows,
         Self::StandsStill,
         Self::Hangs,
@@ -43,6 +47,8 @@ impl Vice {
         Self::ForgesNonces,
         Self::TellsEarly,
         Self::InventsBlocks,
+        Self::Forks,
+        Self::InventsProofs,
     ];
 
     /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands. A
@@ -54,9 +60,18 @@ impl Vice {
             (Self::Hangs, _) => Act::Wait(gate),
             (Self::Throttles, _) => Act::Answer(429, "slow down".to_owned()),
             (Self::ForgesStatus, "eth_getTransactionReceipt") => Act::add("status", json!("0x0")),
+            (Self::ForgesStatus, "eth_getBlockReceipts") => Act::Change(Box::new(|receipts| {
+                for receipt in receipts.as_array_mut().into_iter().flatten() {
+                    receipt["status"] = json!("0x0");
+                }
+            })),
             (Self::ForgesNonces, "eth_getTransactionCount") => Act::Say(json!("0x3b9aca00")),
             (Self::TellsEarly, "eth_getTransactionReceipt") => early(request, head + 1),
             (Self::InventsBlocks, "eth_getTransactionReceipt") => early(request, head + 1_000),
+            (Self::Forks, "eth_getTransactionReceipt" | "eth_getBlockByNumber" | "eth_getBlockReceipts") => Act::Fork,
+            (Self::InventsProofs, "eth_getTransactionReceipt" | "eth_getBlockByNumber" | "eth_getBlockReceipts") => {
+                Act::Invent(head + 1_000)
+            }
             _ => Act::Forward,
         }
     }
@@ -135,7 +150,7 @@ fn as_of(request: &Request, block: u64) -> Act {
         Some(number) if number <= block => return Act::Forward,
         Some(_) if tag_at == 0 => return Act::Say(Value::Null),
         // A block by its hash.
-        None if !tag.is_string() => return Act::Forward,
+        None if tag.as_str().is_some_and(|tag| tag.len() == 66) => return Act::Forward,
         _ => *tag = json!(format!("{block:#x}")),
     }
     Act::Instead(body)

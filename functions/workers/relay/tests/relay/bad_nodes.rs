@@ -1,20 +1,23 @@
 //! A bad node in first place, and a good one behind it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+use std::{
+    iter,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use alloy::providers::{Provider, ext::AnvilApi};
 use relay::ChainRelay;
 use serde_json::json;
-use shared::{chain::node::Node, model::TransactionStatus};
+use shared::model::TransactionStatus;
 
 use crate::{
     proxy::{self, Act, Request, Vice, Wayward},
     support::{
-        Error, FOREVER, NODE_TIMEOUT, assert_done_once, nonces, queue, relay, relay_behind, renaming, run, spawn,
-        stage, transaction, until, until_sent,
+        Error, FOREVER, SHORT, assert_done_once, nodes, nonces, queue, relay, relay_behind, renaming, run, spawn,
+        stage, transaction, until, until_pooled, until_sent,
     },
 };
 
@@ -23,15 +26,18 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-bad-node", 1).await?;
     let node = workshop.node().await?;
     let mut expected = Vec::new();
-    // A node that stands still is left out later than that.
-    for vice in Vice::ALL.into_iter().filter(|vice| *vice != Vice::StandsStill) {
+    // One that proves what isn't the chain's can't be told from the good one.
+    for vice in Vice::ALL.into_iter().filter(|vice| !matches!(vice, Vice::Forks | Vice::InventsProofs)) {
         let first = Wayward::default();
         first.see(node.get_block_number().await?);
         first.turn(Some(vice));
         let wayward = first.clone();
         let mut relay = relay_behind(&workshop, move |request| wayward.act(request)).await?;
-        // Nothing that it does may wait for these to be over.
-        (relay.times.grace, relay.times.nonce_grace) = (FOREVER, FOREVER);
+        let is_missed = matches!(vice, Vice::StandsStill | Vice::Hangs | Vice::Throttles);
+        if !is_missed {
+            // Nothing that it does may wait for these to be over.
+            (relay.times.grace, relay.times.nonce_grace) = (FOREVER, FOREVER);
+        }
         let uri = format!("ar://{vice:?}");
         queue(&workshop, &artists[0], vec![renaming(collection, &uri)]).await?;
         expected.push(uri);
@@ -45,56 +51,117 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn forged_receipt_decides_nothing() -> Result<(), Error> {
-    let (workshop, artists, collection) = stage("relay-forged", 1).await?;
-    let (lies, lied) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
-    let (is_lying, counter) = (Arc::clone(&lies), Arc::clone(&lied));
-    let relay = relay_behind(&workshop, move |request| match &*request.operation {
-        "eth_getTransactionReceipt" if is_lying.load(Relaxed) => {
-            counter.fetch_add(1, Relaxed);
-            Act::add("status", json!("0x0"))
-        }
-        // No two nodes have the block that would prove the truth.
-        "eth_getBlockByNumber" if is_lying.load(Relaxed) => Act::add("transactions", json!([])),
-        _ => Act::Forward,
-    })
-    .await?;
-    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://true")]).await?[0];
-    let mut running = spawn(relay);
-    until_sent(&workshop, &artists[0], id).await?;
-    workshop.node().await?.anvil_mine(Some(1), None).await?;
-    let before = lied.load(Relaxed);
-    until("lied", async || Ok(lied.load(Relaxed) > before + 5)).await?;
-    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Sent);
+async fn what_no_block_proves_decides_nothing() -> Result<(), Error> {
+    lie(Vice::ForgesStatus, 0, TransactionStatus::Sent).await
+}
 
-    lies.store(false, Relaxed);
+#[tokio::test(flavor = "multi_thread")]
+async fn block_that_another_node_contradicts_decides_nothing() -> Result<(), Error> {
+    lie(Vice::Forks, 1, TransactionStatus::Sent).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn block_that_never_comes_decides_nothing() -> Result<(), Error> {
+    lie(Vice::InventsProofs, 1, TransactionStatus::Mined).await
+}
+
+/// A node lies about a transaction, with this many others. Once a block has it, it has the given status.
+async fn lie(vice: Vice, others: usize, beside: TransactionStatus) -> Result<(), Error> {
+    let (workshop, artists, collection) = stage(&format!("relay-{vice:?}").to_lowercase(), 1).await?;
+    let (node, liar) = (workshop.node().await?, Wayward::default());
+    let wayward = liar.clone();
+    let url = proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?;
+    let urls: Vec<_> = iter::once(url).chain(iter::repeat_n(workshop.rpc_url.clone(), others)).collect();
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://true")]).await?[0];
+    node.anvil_set_auto_mine(false).await?;
+    let mut relay = ChainRelay { node: nodes(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
+    // No other node will have the block.
+    relay.times.quiet = FOREVER;
+    let mut running = spawn(relay);
+    let sent = until_sent(&workshop, &artists[0], id).await?;
+    until_pooled(&workshop, &sent).await?;
+    liar.see(node.get_block_number().await?);
+    liar.turn(Some(vice));
+    let status = async || Ok::<_, Error>(transaction(&workshop, &artists[0], id).await?.status);
+    let lied = async || {
+        let before = liar.disturbed();
+        until("lied", async || Ok(liar.disturbed() > before + 20)).await
+    };
+    lied().await?;
+    assert_eq!(status().await?, TransactionStatus::Sent);
+    node.anvil_mine(Some(1), None).await?;
+    if beside == TransactionStatus::Sent {
+        lied().await?;
+        assert_eq!(status().await?, beside);
+        liar.turn(None);
+    }
+
+    node.anvil_set_auto_mine(true).await?;
 
     assert_eq!(running.done().await?.batches, 1);
-    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    assert_eq!(status().await?, TransactionStatus::Mined);
     assert_done_once(&workshop, collection, &["ar://true".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn block_of_one_node_decides_once_no_other_has_said_anything_new_for_long() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-behind", 1).await?;
+    let node = workshop.node().await?;
+    let mut expected = Vec::new();
+    for (quiet, status) in [(FOREVER, TransactionStatus::Sent), (SHORT, TransactionStatus::Mined)] {
+        let second = Wayward::default();
+        let wayward = second.clone();
+        let url = proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?;
+        let mut relay = relay(&workshop, &workshop.rpc_url)?;
+        relay.node = nodes(&workshop, &[workshop.rpc_url.clone(), url])?;
+        relay.times.quiet = quiet;
+        let uri = format!("ar://{status:?}");
+        let id = queue(&workshop, &artists[0], vec![renaming(collection, &uri)]).await?[0];
+        expected.push(uri);
+        node.anvil_set_auto_mine(false).await?;
+        let mut running = spawn(relay);
+        let sent = until_sent(&workshop, &artists[0], id).await?;
+        until_pooled(&workshop, &sent).await?;
+        second.see(node.get_block_number().await?);
+        second.turn(Some(Vice::StandsStill));
+        node.anvil_mine(Some(1), None).await?;
+        if status == TransactionStatus::Sent {
+            let before = second.disturbed();
+            until("asked", async || Ok(second.disturbed() > before + 20)).await?;
+        } else {
+            until("believed", async || Ok(transaction(&workshop, &artists[0], id).await?.status == status)).await?;
+        }
+        assert_eq!(transaction(&workshop, &artists[0], id).await?.status, status);
+
+        second.turn(None);
+
+        node.anvil_set_auto_mine(true).await?;
+        running.done().await?;
+        assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    }
+    assert_done_once(&workshop, collection, &expected).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn receipt_forged_while_the_other_node_fails_for_a_moment_decides_nothing() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-hiccup", 1).await?;
-    let (mut nodes, failures) = (Vec::new(), Arc::new(AtomicUsize::new(0)));
+    let (first, failures) = (Wayward::default(), Arc::new(AtomicUsize::new(0)));
+    first.turn(Some(Vice::ForgesStatus));
     let failed = Arc::clone(&failures);
-    let forges = |request: &Request| match &*request.operation {
-        "eth_getTransactionReceipt" => Act::add("status", json!("0x0")),
-        _ => Act::Forward,
-    };
-    // Every other receipt.
+    // More calls in a row succeed than a look takes.
     let hiccups = move |request: &Request| match &*request.operation {
-        "eth_getTransactionReceipt" if failed.fetch_add(1, Relaxed).is_multiple_of(2) => {
+        "eth_getTransactionReceipt" | "eth_getBlockByNumber" | "eth_getBlockReceipts"
+            if failed.fetch_add(1, Relaxed).is_multiple_of(5) =>
+        {
             Act::Answer(500, "internal server error".to_owned())
         }
         _ => Act::Forward,
     };
-    nodes.push(proxy::start(&workshop.rpc_url, forges).await?);
-    nodes.push(proxy::start(&workshop.rpc_url, hiccups).await?);
-    let urls = json!({ workshop.chain.id.to_string(): nodes }).to_string().parse()?;
-    let node = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
-    let relay = ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? };
+    let urls = [
+        proxy::start(&workshop.rpc_url, move |request| first.act(request)).await?,
+        proxy::start(&workshop.rpc_url, hiccups).await?,
+    ];
+    let relay = ChainRelay { node: nodes(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://hiccup")]).await?[0];
 
     assert_eq!(run(&relay).await?.ended, 1);

@@ -16,18 +16,18 @@ use relay::{ChainRelay, Times};
 use serde_json::json;
 use shared::{
     chain::{
-        node::{Node, NodeUrls},
+        node::{Node, NodeUrls, Nonce},
         wallet::LaneSigners,
     },
-    model::{Call, TransactionStatus},
+    model::TransactionStatus,
     store::artist::{BatchStatus, Slot},
 };
 
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, NODE_TIMEOUT, SHORT, TIMES, Ways, act_as, assert_done_once, disown, epoch, forgetful, nonces, queue,
-        relay, relay_over, renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
+        Error, NODE_TIMEOUT, SHORT, TIMES, Ways, assert_done_once, disown, epoch, forgetful, nonces, queue, relay,
+        relay_over, renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
     },
 };
 
@@ -142,7 +142,7 @@ async fn nonce_used_by_another_program_requeues_its_batch() -> Result<(), Error>
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
     let mut running = spawn(relay(&workshop, &url)?);
     let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
-    let other = act_as(&workshop, batch.lane.into(), Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let other = workshop.use_lane(batch.lane.into()).await?;
     until_mined(&workshop, other).await?;
     forgets.store(false, Relaxed);
 
@@ -180,7 +180,7 @@ async fn batch_waits_while_no_node_can_show_who_used_its_nonce() -> Result<(), E
     let times = Times { proof_patience: SHORT, ..TIMES };
     let mut running = spawn(ChainRelay { node: pruned, times, ..alone });
     let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
-    let other = act_as(&workshop, batch.lane.into(), Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let other = workshop.use_lane(batch.lane.into()).await?;
     until_mined(&workshop, other).await?;
     oldest.store(usize::try_from(node.get_block_number().await?)? + 50, Relaxed);
     node.anvil_mine(Some(100), None).await?;
@@ -212,7 +212,7 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     let (workshop, ..) = stage("relay-pruned", 1).await?;
     let (node, lane) = (workshop.node().await?, workshop.lanes()[0].0);
     node.anvil_mine(Some(200), None).await?;
-    let sent = act_as(&workshop, lane, Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let sent = workshop.use_lane(lane).await?;
     let used = until_mined(&workshop, sent).await?;
     node.anvil_mine(Some(AGE), None).await?;
     let oldest = usize::try_from(used)? - 20;
@@ -223,7 +223,8 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     .await?;
     let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
 
-    let user = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?.user_of_nonce(lane, 0, 1).await?;
+    let nonce = Nonce { chain: workshop.chain.id, sender: lane, number: 0 };
+    let user = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?.user_of_nonce(nonce, 1).await?;
 
     assert_eq!(user, Some(sent));
     Ok(())

@@ -98,9 +98,14 @@ pub async fn relay_behind(
     disturb: impl Fn(&proxy::Request) -> Act + Send + Sync + 'static,
 ) -> Result<ChainRelay, Error> {
     let first = proxy::start(&workshop.rpc_url, disturb).await?;
-    let urls = json!({ workshop.chain.id.to_string(): [first, workshop.rpc_url] }).to_string().parse()?;
-    let node = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
+    let node = nodes(workshop, &[first, workshop.rpc_url.clone()])?;
     Ok(ChainRelay { node, ..relay(workshop, &workshop.rpc_url)? })
+}
+
+/// The chain's nodes at these URLs.
+pub fn nodes(workshop: &Workshop, urls: &[String]) -> Result<Node, Error> {
+    let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
+    Ok(Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?)
 }
 
 pub async fn run(relay: &ChainRelay) -> Result<Report, Error> {
