@@ -229,14 +229,16 @@ impl Follower {
 
     async fn work_in_background(&mut self, changes: &[ArtistChanged], end: Option<Instant>) -> Result<(), IndexError> {
         self.load().await?;
+        // What may be undone is kept.
+        let is_final = !self.reader.has_nodes();
         propagate::enqueue(&mut self.work, self.chain.id, changes)?;
         propagate::enqueue(&mut self.work, self.chain.id, &self.index.ended())?;
-        self.journal.commit_beside(&mut self.work).await?;
+        self.journal.commit_beside(&mut self.work, is_final).await?;
         loop {
             self.index.apply_background(&mut self.work, self.batches.limit()).await?;
-            let has_applied = self.journal.commit_beside(&mut self.work).await?;
+            let has_applied = self.journal.commit_beside(&mut self.work, is_final).await?;
             propagate::run(&mut self.work, self.chain.id, &self.artists, &mut self.index).await?;
-            let is_more = self.journal.commit_beside(&mut self.work).await? || has_applied;
+            let is_more = self.journal.commit_beside(&mut self.work, is_final).await? || has_applied;
             if !is_more || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(());
             }

@@ -87,6 +87,11 @@ impl EventReader {
         Self { nodes: Nodes::new(chain, nodes), protocols, wanted, known, range_size: RangeSize::default(), calls: 0 }
     }
 
+    /// Whether the chain has nodes.
+    pub fn has_nodes(&self) -> bool {
+        self.nodes.exist()
+    }
+
     /// Requests to nodes so far.
     pub fn calls(&self) -> u64 {
         self.calls + self.nodes.calls

@@ -57,6 +57,10 @@ pub struct Head {
 }
 
 impl Nodes {
+    pub fn exist(&self) -> bool {
+        !self.nodes.is_empty()
+    }
+
     pub fn new(chain: &Chain, nodes: &Node) -> Self {
         Self {
             nodes: nodes.each().map(|node| KnownNode { node, is_of_chain: None }).collect(),

@@ -12,6 +12,7 @@ use shared::{
     store::{
         artist::{Artists, Outbox},
         chain::{Comments, Scope, TimelineFilter, Timelines},
+        engine::{Journal, UnitOfWork},
     },
 };
 use tests::{Error, TestChain, history::History};
@@ -98,6 +99,9 @@ async fn chain_without_a_live_node_shows_its_artists_changes_and_goes_on_with_on
         assert!(!listed.is_empty() && listed.iter().all(|listed| listed.comment.username == name), "{listed:?}");
         assert!(outbox.oldest().await?.is_empty());
     }
+    let mut journal = Journal::new(indexer.table.clone(), moment.chain);
+    journal.open(&mut UnitOfWork::new(indexer.table.clone())).await?;
+    assert_eq!(journal.first_undoable(), None, "what no block will undo is kept");
     history.go_on(10).await?;
     indexer.follow().await?;
     indexer.assert_fresh_members(&test_chain).await

@@ -34,7 +34,7 @@ async fn add_collections(indexer: &Indexer, like: &Collection, creator: Address)
         work.put_collection(&collection)?;
         work.list_for_creator(&collection).await?;
         if number.is_multiple_of(ADDED) {
-            assert!(journal.commit_beside(&mut work).await?, "there is no block");
+            assert!(journal.commit_beside(&mut work, false).await?, "there is no block");
         }
     }
     Ok(())

@@ -185,15 +185,17 @@ impl Journal {
         self.finish(unit, prepared, extent, false).await
     }
 
-    /// Commits changes beside the blocks, as part of the newest indexed one; drops them (`false`) without one.
-    pub async fn commit_beside(&mut self, unit: &mut UnitOfWork) -> Result<bool, CommitError> {
+    /// Commits changes beside the blocks, as part of the newest indexed one, which `is_final` if no other will come; drops
+    /// them (`false`) without one.
+    pub async fn commit_beside(&mut self, unit: &mut UnitOfWork, is_final: bool) -> Result<bool, CommitError> {
         let newest = self.milestones().next();
         let Some(last) = newest.filter(|_| unit.is_changed()) else {
             unit.clear();
             return Ok(false);
         };
         let prepared = self.prepare(unit).await?;
-        let extent = Extent { last, within: self.progress.within, final_block: None };
+        let final_block = is_final.then_some(last.number);
+        let extent = Extent { last, within: self.progress.within, final_block };
         self.finish(unit, prepared, extent, true).await.map(|()| true)
     }
 
