@@ -1,15 +1,18 @@
 //! Somebody floods an inbox, uses up the service's mails, or lets the service mail their words.
 
+use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use serde_json::json;
 use tests::{Answer, HOUR, Sandbox, SignedIn, Stack, unused_email, within_one_window};
+
+/// How many mails with these words in their subjects the artist got.
+async fn told(stack: &Stack, artist: &SignedIn, words: &str) -> usize {
+    let mails = stack.mails_to(&artist.email).await;
+    mails.iter().filter(|mail| mail.subject.contains(words)).count()
+}
 
 #[tokio::test]
 async fn notices_end_with_one_that_says_there_is_more_and_lost_money_is_still_told() {
     let stack = Stack::connect();
-    let told = async |artist: &SignedIn, words: &str| {
-        let mails = stack.mails_to(&artist.email).await;
-        mails.iter().filter(|mail| mail.subject.contains(words)).count()
-    };
     // A day ends with an hour.
     let (artist, notices) = within_one_window(HOUR, async || {
         let artist = stack.new_artist().await;
@@ -20,14 +23,41 @@ async fn notices_end_with_one_that_says_there_is_more_and_lost_money_is_still_to
                 stack.revoke_key(&artist, key["id"].as_str().expect("an id")).await.expect_success();
             }
         }
-        let notices = (told(&artist, "API key").await, told(&artist, "More happened").await);
+        let notices = (told(&stack, &artist, "API key").await, told(&stack, &artist, "More happened").await);
         (artist, notices)
     })
     .await;
     assert_eq!(notices, (10, 1));
-    let address = alloy::signers::local::PrivateKeySigner::random().address();
-    stack.add_payout_address(&artist, address).await.expect_success();
-    assert_eq!(told(&artist, "money can be withdrawn").await, 1, "the mail that counts was buried");
+    stack.create_key(&artist, &json!({"scopes": ["admin"]})).await.expect_success();
+    assert_eq!(told(&stack, &artist, "may give away").await, 1, "the mail of the key that counts was buried");
+    stack.add_payout_address(&artist, PrivateKeySigner::random().address()).await.expect_success();
+    assert_eq!(told(&stack, &artist, "money can be withdrawn").await, 1, "the mail that counts was buried");
+}
+
+#[tokio::test]
+async fn repeated_change_of_an_account_buries_no_other() {
+    let stack = Stack::connect();
+    let (artist, notices) = within_one_window(HOUR, async || {
+        let artist = stack.new_artist().await;
+        for number in 1..=14 {
+            let address = Address::repeat_byte(number);
+            stack.add_payout_address(&artist, address).await.expect_success();
+            let path = format!("/artists/payout-addresses?address={address:#x}");
+            Answer::of(stack.delete(&path).bearer_auth(&artist.token)).await.expect_success();
+        }
+        let added = told(&stack, &artist, "money can be withdrawn").await;
+        let notices = (added, told(&stack, &artist, "More happened").await);
+        (artist, notices)
+    })
+    .await;
+    // The first of its kind, and those of the hour.
+    assert_eq!(notices, (11, 1));
+    stack.create_key(&artist, &json!({"scopes": ["admin"]})).await.expect_success();
+    stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();
+    stack.added_passkey(&artist.token).await;
+    for words in ["may give away", "wallet was connected", "passkey was added"] {
+        assert_eq!(told(&stack, &artist, words).await, 1, "{words}");
+    }
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn money_goes_to_no_address_that_is_new() {
 
     let activity = Answer::of(stack.get("/artists/activity").bearer_auth(&victim.artist.token)).await.expect_success();
     let kinds: Vec<_> = activity.body["activity"].as_array().expect("a list").iter().map(|one| &one["kind"]).collect();
-    assert_eq!(kinds, ["payout_removed", "payout_added", "key_created", "signed_in"]);
+    assert_eq!(kinds, ["payout_removed", "payout_added", "powerful_key_created", "signed_in"]);
     assert_eq!(activity.body["activity"][1]["subject"], format!("{thief:#x}"));
     let page = stack.get("/artists/activity?limit=1").bearer_auth(&victim.artist.token);
     let page = Answer::of(page).await.expect_success();

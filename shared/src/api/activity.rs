@@ -56,7 +56,7 @@ impl ActivityLog {
         })
     }
 
-    /// Records what was done, and mails a notice. Never fails: it is done. A write; for a notice, a read, up to three writes
+    /// Records what was done, and mails a notice. Never fails: it is done. A write; for a notice, a read, up to four writes
     /// and a mail. The subject must hold no words of whoever asked: the mail comes from the service.
     pub async fn note(&self, request: &Request, artist: ArtistId, kind: ActivityKind, subject: &str) {
         if let Err(error) = self.try_note(request, artist, kind, subject).await {

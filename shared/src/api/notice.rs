@@ -17,7 +17,9 @@ use crate::{
     telemetry,
 };
 
+const HOUR: u64 = 60 * 60;
 const HOURLY: u32 = 10;
+const DAY: u64 = 24 * HOUR;
 const DAILY: u32 = 30;
 
 /// Mails notices.
@@ -51,8 +53,7 @@ impl NoticeMailer {
         })
     }
 
-    /// Mails what happened, within the artist's budget. Never fails. A read, up to three
-    /// writes and a mail.
+    /// Mails what happened, within the artist's budget. Never fails. A read, up to four writes and a mail.
     pub async fn send(&self, request: &Request, to: &Email, artist: ArtistId, kind: ActivityKind, subject: &str) {
         let Some(what) = kind.notice() else { return };
         let sent = async {
@@ -96,32 +97,39 @@ impl NoticeMailer {
     }
 
     async fn allowance(&self, artist: ArtistId, kind: ActivityKind, now: Duration) -> Result<Allowance, StoreError> {
-        // What a thief can repeat for nothing doesn't use up the mails that tell of lost money.
-        let subject = if is_grave(kind) { format!("notice#grave#{artist}") } else { format!("notice#{artist}") };
-        for (seconds, max) in [(24 * 60 * 60, DAILY), (60 * 60, HOURLY)] {
-            let window = now.as_secs() / seconds;
-            let hits = self.counts.count(&format!("{subject}#{seconds}"), window, (window + 2) * seconds).await?;
-            match allowance_of(hits, max) {
-                Allowance::Notice => {}
-                over => return Ok(over),
-            }
+        let is_grave = is_grave(kind);
+        // Repeating one of them doesn't use up the mail of another.
+        if is_grave && self.count(&format!("{kind:?}#{artist}"), DAY, now).await? == 1 {
+            return Ok(Allowance::Notice);
         }
-        Ok(Allowance::Notice)
+        // What a thief can repeat for nothing doesn't use up the mails that tell of a lost account.
+        let budget = if is_grave { format!("grave#{artist}") } else { artist.to_string() };
+        let (of_day, of_hour) = tokio::try_join!(self.count(&budget, DAY, now), self.count(&budget, HOUR, now))?;
+        Ok(allowance_of(of_day, of_hour, is_grave))
+    }
+
+    /// Counts a notice of a budget in its window of so many seconds. One write.
+    async fn count(&self, budget: &str, seconds: u64, now: Duration) -> Result<u32, StoreError> {
+        let window = now.as_secs() / seconds;
+        self.counts.count(&format!("notice#{budget}#{seconds}"), window, (window + 2) * seconds).await
     }
 }
 
-fn allowance_of(hits: u32, max: u32) -> Allowance {
-    match hits.checked_sub(max) {
-        None | Some(0) => Allowance::Notice,
-        Some(1) => Allowance::MoreHappened,
-        Some(_) => Allowance::Nothing,
+/// `of_day` and `of_hour` count the notices of a budget, this one included.
+fn allowance_of(of_day: u32, of_hour: u32, is_grave: bool) -> Allowance {
+    if of_day <= DAILY && of_hour <= HOURLY {
+        return Allowance::Notice;
     }
+    let is_first_over = if of_day <= DAILY { of_hour == HOURLY + 1 } else { of_day == DAILY + 1 };
+    // No budget is so used up that an hour passes in silence in which the account could be lost.
+    let is_first_of_hour = is_grave && of_hour == 1;
+    if is_first_over || is_first_of_hour { Allowance::MoreHappened } else { Allowance::Nothing }
 }
 
-/// Whether it can't be undone.
+/// Whether it decides who has the account or its money, unlike what a thief can repeat for nothing.
 fn is_grave(kind: ActivityKind) -> bool {
-    use ActivityKind::{AdminGranted, Collected, DeletionRequested, EmailChanging, PayoutAdded, Withdrawn};
-    matches!(kind, Withdrawn | Collected | AdminGranted | PayoutAdded | DeletionRequested | EmailChanging)
+    use ActivityKind::{DeletionCancelled, KeyCreated, SignedOutEverywhere, WebhookChanged, WebhookCreated};
+    !matches!(kind, KeyCreated | WebhookCreated | WebhookChanged | SignedOutEverywhere | DeletionCancelled)
 }
 
 fn log_failure(request: &Request, sent: Result<(), ApiError>) {
@@ -137,8 +145,17 @@ mod tests {
 
     #[test]
     fn budget_ends_with_one_mail_that_says_there_is_more() {
-        let said: Vec<_> = (1..=13).map(|hits| allowance_of(hits, HOURLY)).collect();
+        let said: Vec<_> = (1..=13).map(|hits| allowance_of(hits, hits, false)).collect();
         assert_eq!(said[..10], [Allowance::Notice; 10]);
         assert_eq!(said[10..], [Allowance::MoreHappened, Allowance::Nothing, Allowance::Nothing]);
+        assert_eq!(allowance_of(31, 1, false), Allowance::MoreHappened);
+        assert_eq!(allowance_of(32, 1, false), Allowance::Nothing);
+    }
+
+    #[test]
+    fn used_up_day_tells_once_an_hour_that_there_is_more_of_what_is_grave() {
+        let said: Vec<_> = (1..=12).map(|of_hour| allowance_of(40 + of_hour, of_hour, true)).collect();
+        assert_eq!(said[0], Allowance::MoreHappened);
+        assert_eq!(said[1..], [Allowance::Nothing; 11]);
     }
 }

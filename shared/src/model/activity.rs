@@ -35,6 +35,8 @@ pub enum ActivityKind {
     SignedOutEverywhere,
     /// An API key was made.
     KeyCreated,
+    /// An API key was made that may give away works, or spend more in a day than an old token.
+    PowerfulKeyCreated,
     /// An API key was revoked.
     KeyRevoked,
     /// A wallet was connected.
@@ -80,6 +82,9 @@ impl ActivityKind {
     pub fn notice(self) -> Option<&'static str> {
         match self {
             Self::KeyCreated => Some("An API key was made for your account"),
+            Self::PowerfulKeyCreated => {
+                Some("An API key was made that may give away works of yours, or spend more than others")
+            }
             Self::WalletConnected => Some("A wallet was connected to your account"),
             Self::WalletDisconnected => Some("A wallet was disconnected from your account"),
             Self::PayoutAdded => Some("An address was added that your money can be withdrawn to"),

@@ -61,7 +61,8 @@ impl Endpoint for CreateApiKey {
         let artist = token.artist;
         let wanted: CreateApiKeyRequest = request.json_or_empty()?.read()?;
         let (name, grant) = (wanted.name.clone(), self.grant(wanted, now.as_secs()));
-        if self.is_powerful(&grant) && !token.is_fresh(now) {
+        let is_powerful = self.is_powerful(&grant);
+        if is_powerful && !token.is_fresh(now) {
             return Err(ApiError::stale_sign_in());
         }
         let key = PlainKey::random()?;
@@ -76,7 +77,8 @@ impl Endpoint for CreateApiKey {
         if !self.keys.create(artist, &record, key.hash().as_str()).await? {
             return Err(ApiError::conflict(format!("You have {MAX_KEYS} keys already: revoke one first")));
         }
-        self.activity.note(request, artist, ActivityKind::KeyCreated, &record.prefix).await;
+        let kind = if is_powerful { ActivityKind::PowerfulKeyCreated } else { ActivityKind::KeyCreated };
+        self.activity.note(request, artist, kind, &record.prefix).await;
         Response::json(&CreateApiKeyResponse { api_key: key.reveal().to_owned() })
     }
 }

@@ -7,6 +7,7 @@ const WORDS = {
   signed_out: "Signed out",
   signed_out_everywhere: "Signed out everywhere",
   key_created: "API key made",
+  powerful_key_created: "Powerful API key made",
   key_revoked: "API key revoked",
   wallet_connected: "Wallet connected",
   wallet_disconnected: "Wallet disconnected",
