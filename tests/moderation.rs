@@ -5,7 +5,9 @@ use std::{
     time::Duration,
 };
 
-use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
+};
 use local::{
     cloud::{self, Endpoints},
     desk::Desk,
@@ -18,7 +20,7 @@ use shared::{
     model::{Dag, LEAF},
     store::artist::{ArtistTable, Outbox},
 };
-use tests::{Answer, Error, HOUR, Sandbox, Stack, Writer, eventually, python, unused_address, within_one_window};
+use tests::{Answer, DAY, Error, HOUR, Sandbox, Stack, Writer, eventually, python, unused_address, within_one_window};
 use uuid::Uuid;
 
 const REPORTER: &str = "reporter@example.com";
@@ -306,15 +308,65 @@ async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times
         stack.post_json("/reports", &json!({"subject": subject, "reason": "spam"})).await.expect_error(404);
     }
     let sandbox = Sandbox::with_variables(&stack, "create-report", &[("REPORTS_PER_CLIENT_HOURLY", "2")]).await;
-    let body = json!({"subject": {"artist": stack.new_artist().await.wallet}, "reason": "impersonation"});
-    let report = async |client: &str| sandbox.post(client, &body).await.0;
+    let (one, two, three) = (reported(&stack).await, reported(&stack).await, reported(&stack).await);
+    let report = async |client: &str, body: &Value| sandbox.post(client, body).await.0;
     let statuses = within_one_window(HOUR, async || {
         let client = unused_address();
-        [report(&client).await, report(&client).await, report(&client).await]
+        [report(&client, &one).await, report(&client, &two).await, report(&client, &three).await]
     })
     .await;
     assert_eq!(statuses, [202, 202, 429]);
-    assert_eq!(report(&unused_address()).await, 202, "another client");
+    assert_eq!(report(&unused_address(), &one).await, 202, "another client");
+}
+
+/// A report of an artist whom nobody else reports.
+async fn reported(stack: &Stack) -> Value {
+    json!({"subject": {"artist": stack.new_artist().await.wallet}, "reason": "impersonation"})
+}
+
+#[tokio::test]
+async fn reports_of_one_network_leave_room_for_others() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_variables(&stack, "create-report", &[("REPORTS_PER_CLIENT_HOURLY", "8")]).await;
+    let (body, other) = (reported(&stack).await, reported(&stack).await);
+    let report = async |client: &str, body: &Value| sandbox.post(client, body).await.0;
+    let (client, statuses) = within_one_window(DAY, async || {
+        let client = unused_address();
+        let statuses = [report(&client, &body).await, report(&client, &body).await, report(&client, &body).await];
+        (client, statuses)
+    })
+    .await;
+    assert_eq!(statuses, [202, 202, 429]);
+    assert_eq!(report(&client, &other).await, 202, "another subject");
+    assert_eq!(report(&unused_address(), &body).await, 202, "another client");
+}
+
+#[tokio::test]
+async fn late_report_is_kept_or_refused_and_there_is_room_again_once_somebody_looked() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let body = reported(&stack).await;
+    let subject = format!("artist#{}", body["subject"]["artist"].as_str().expect("a wallet").to_lowercase());
+    let report = async |words: &str| {
+        let mut body = body.clone();
+        body["text"] = json!(words);
+        stack.post_json("/reports", &body).await
+    };
+    let counted = async |reports: u32| {
+        let count = AttributeValue::N(reports.to_string());
+        stack.set(&stack.map.names["ArtistTable"], "REPORTED", &subject, "reports", count).await;
+    };
+    assert_eq!(report("the first").await.status, 202);
+    counted(500).await;
+    assert_eq!(report("in the middle").await.status, 202);
+    counted(1_000).await;
+    let refused = report("too late").await.expect_error(409);
+    assert!(refused.body["message"].as_str().is_some_and(|words| words.contains("aren't kept")), "{refused:?}");
+    run(&desk, &["dismiss", &subject, "harmless"]).await.expect("a decision");
+    assert_eq!(report("afterwards").await.status, 202);
+    let shown = run(&desk, &["show", &subject]).await.expect("the reports");
+    let kept = ["the first", "in the middle", "too late", "afterwards"].map(|words| shown.contains(words));
+    assert_eq!(kept, [true, true, false, true], "{shown}");
 }
 
 #[tokio::test]

@@ -115,6 +115,6 @@ impl FromField for ReportedSubject {
         "email": "ada@example.com",
     })),
     responses((status = 202, description = "The operator will see it.", body = CreateReportResponse)),
-    extensions(("x-errors" = json!([404, 429]))),
+    extensions(("x-errors" = json!([404, 409, 429]))),
 )]
 pub fn create_report() {}

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fmt::Display,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -41,6 +42,21 @@ impl ClientLimit {
     /// Counts a request and returns the state of the narrowest network's limit; 429 over one of them. A write for each
     /// network, at the same time; none for a network that this process has refused in this window.
     pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {
+        self.admit_all(request.client_networks(), now).await
+    }
+
+    /// The same for requests about one thing: each has a limit of its own.
+    pub async fn admit_about(
+        &self,
+        request: &Request,
+        thing: impl Display,
+        now: Duration,
+    ) -> Result<RateLimit, ApiError> {
+        let networks = request.client_networks().into_iter();
+        self.admit_all(networks.map(|(network, factor)| (format!("{network}#{thing}"), factor)).collect(), now).await
+    }
+
+    async fn admit_all(&self, networks: Vec<(String, u32)>, now: Duration) -> Result<RateLimit, ApiError> {
         let seconds = self.window.as_secs().max(1);
         let window = now.as_secs() / seconds;
         let end = (window + 1) * seconds;
@@ -51,7 +67,6 @@ impl ClientLimit {
             left: left.into(),
             reset: Duration::from_secs(end - now.as_secs()),
         };
-        let networks = request.client_networks();
         if !self.is_refused(&networks, window) {
             let count = async |network: &str| {
                 self.counts.count(&format!("{}#client#{network}", self.action), window, end + seconds).await

@@ -26,8 +26,8 @@ use crate::{
 /// For how long reports are kept, in seconds.
 const KEPT_FOR: u64 = 180 * 24 * 60 * 60;
 
-/// Reports of a subject whose words are kept; further ones are counted.
-const KEPT: u32 = 100;
+/// Reports of a subject that nobody looked at whose words are kept; further ones are counted.
+const KEPT: u32 = 1_000;
 
 /// A report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,7 +67,11 @@ pub struct ReportedSubject {
 impl ReportedSubject {
     /// Whether there are reports that nobody looked at.
     pub fn is_open(&self) -> bool {
-        self.reports > self.dismissed
+        self.open() > 0
+    }
+
+    fn open(&self) -> u32 {
+        self.reports.saturating_sub(self.dismissed)
     }
 }
 
@@ -188,19 +192,14 @@ struct KeptReport<'a> {
     expires_at: u64,
 }
 
-#[derive(Deserialize)]
-struct Counted {
-    reports: u32,
-}
-
 impl Moderation {
     /// Uses the artist table.
     pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 
-    /// Counts a report of its subject, and keeps it if the subject has few. Two writes.
-    pub async fn report(&self, report: &Report) -> Result<(), StoreError> {
+    /// Counts a report of its subject, and keeps it; `false` if the subject has too many that nobody looked at. Two writes.
+    pub async fn report(&self, report: &Report) -> Result<bool, StoreError> {
         let expires_at = report.at + KEPT_FOR;
         let call = self.0.client.update_item().table_name(&self.0.name);
         let call = call
@@ -213,14 +212,14 @@ impl Moderation {
             .expression_attribute_values(":now", number(report.at))
             .expression_attribute_values(":end", number(expires_at))
             .expression_attribute_values(":one", number(1))
-            .return_values(ReturnValue::UpdatedNew);
+            .return_values(ReturnValue::AllNew);
         let counted = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a count"))?;
-        if serde_dynamo::from_item::<_, Counted>(counted)?.reports > KEPT {
-            return Ok(());
+        if serde_dynamo::from_item::<_, ReportedSubject>(counted)?.open() > KEPT {
+            return Ok(false);
         }
         let item = row(&rows::report(&report.subject, report.id), &KeptReport { report, expires_at })?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
-        Ok(())
+        Ok(true)
     }
 
     /// Returns the reported subjects, the latest first. A Query per megabyte.

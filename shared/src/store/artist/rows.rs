@@ -303,7 +303,7 @@ rows! { ROWS;
             fn reported_subject(subject: &Subject) = "{subject}" until "180 days after the last report";
         }
         partition (subject: &Subject) as reports = "REPORTS#{subject}" {
-            /// A report: reason, words, and the mail address for an answer; the first hundred of a subject
+            /// A report: reason, words, and the mail address for an answer; a thousand unseen of a subject
             fn report(report: Uuid) = "{report}" until "180 days later";
         }
         partition () as decisions = "DECISIONS" {

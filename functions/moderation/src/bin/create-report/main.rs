@@ -30,6 +30,8 @@ struct CreateReport {
     media: Media,
     moderation: Moderation,
     clients: ClientLimit,
+    /// Of one subject, so that nobody fills the room of its reports alone.
+    repeats: ClientLimit,
     address: ServiceAddress,
 }
 
@@ -66,7 +68,8 @@ impl Endpoint for CreateReport {
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let aws = config::aws().await;
-        let most = config::parsed(config::variables::REPORTS_PER_CLIENT_HOURLY)?;
+        let most: u32 = config::parsed(config::variables::REPORTS_PER_CLIENT_HOURLY)?;
+        let (secrets, of_one) = (SecretTable::from_env(&aws)?, (most / 4).max(1));
         let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         Ok(Self {
             reader: Reader::from_env(chain.clone(), artists.clone())?,
@@ -74,7 +77,8 @@ impl Endpoint for CreateReport {
             comments: Comments::new(chain),
             media: Media::new(artists.clone()),
             moderation: Moderation::new(artists),
-            clients: ClientLimit::new(SecretTable::from_env(&aws)?, "report", most, HOUR),
+            clients: ClientLimit::new(secrets.clone(), "report", most, HOUR),
+            repeats: ClientLimit::new(secrets, "repeated-report", of_one, 24 * HOUR),
             address: ServiceAddress::from_env(),
         })
     }
@@ -86,8 +90,13 @@ impl Endpoint for CreateReport {
         let now = clock::now()?;
         request.note_limits(&[self.clients.admit(request, now).await?]);
         let subject = self.existing(subject).await?;
+        self.repeats.admit_about(request, subject, now).await?;
         let report = Report { id: Uuid::now_v7(), subject, reason, statement: text, email, at: now.as_secs() };
-        self.moderation.report(&report).await?;
+        if !self.moderation.report(&report).await? {
+            return Err(ApiError::conflict(
+                "The operator has so many reports of this to look at that yours is counted, and its words aren't kept",
+            ));
+        }
         if request.is_form() {
             return Response::notice("Thank you", "The operator of this site will look at it.").with_status(202);
         }
