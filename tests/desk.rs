@@ -60,6 +60,12 @@ async fn suspended_artist_signs_in_exports_and_withdraws_and_publishes_nothing()
     Answer::of(stack.post("/collections").bearer_auth(token).json(&json!({"name": name, "uri": "ar://1"})))
         .await
         .expect_error(403);
+    let change = async |body: Value| Answer::of(stack.patch("/artists/me").bearer_auth(token).json(&body)).await;
+    let refused = change(json!({"bio": "See my other site"})).await.expect_error(403);
+    assert!(refused.body["message"].as_str().is_some_and(|words| words.contains("suspended")), "{refused:?}");
+    change(json!({"news_mails": "none"})).await.expect_success();
+    let accepted = json!({"sender": Address::repeat_byte(0x5a)});
+    Answer::of(stack.post("/moment/accept").bearer_auth(token).json(&accepted)).await.expect_error(403);
 
     let again = stack.sign_in(&artist.artist.email).await;
     Answer::of(stack.get("/artists/me/export").bearer_auth(&again.token)).await.expect_success();
@@ -70,6 +76,7 @@ async fn suspended_artist_signs_in_exports_and_withdraws_and_publishes_nothing()
 
     run(&desk, &["reinstate", &subject]).await.expect("an end");
     publish().await.expect_success();
+    change(json!({"bio": "Back"})).await.expect_success();
     // An end that comes by itself: as if it was decided to be now.
     run(&desk, &["suspend", &subject, "spam", "until", &soon(3_600), "an", "hour"]).await.expect("a decision");
     let words = publish().await.expect_error(403).body["message"].to_string();
@@ -86,6 +93,20 @@ async fn suspended_artist_signs_in_exports_and_withdraws_and_publishes_nothing()
     stack.set(table, "DECISIONS", &decision, "until", now).await;
     run(&desk, &["suspend", &subject, "other", "again"]).await.expect("a decision");
     publish().await.expect_error(403);
+}
+
+#[tokio::test]
+async fn suspended_artist_hides_a_moment_and_does_not_show_it_again() {
+    let stack = Stack::connect();
+    let (desk, artist) = (desk(&stack).await, stack.new_writer().await);
+    stack.wait_until(&format!("/timeline?collection={}", artist.collection), has(1)).await;
+    run(&desk, &["suspend", &format!("artist#{}", artist.artist.wallet), "spam", "x"]).await.expect("a decision");
+    let hide = async |hidden: bool| {
+        let body = json!({"moment": {"collectionAddress": artist.collection, "tokenId": "1"}, "hidden": hidden});
+        Answer::of(stack.post("/moment/hide").header("x-api-key", &artist.key).json(&body)).await
+    };
+    hide(true).await.expect_success();
+    hide(false).await.expect_error(403);
 }
 
 #[tokio::test]

@@ -51,13 +51,16 @@ pub async fn require_active(artists: &Artists, artist: ArtistId) -> Result<Profi
 
 /// 403 while the operator suspends the artist, at `now` in Unix seconds.
 pub fn refuse_suspended(suspension: Option<Suspension>, now: u64) -> Result<(), ApiError> {
-    let held = suspension.filter(|suspension| suspension.holds_at(now));
-    let Some(Suspension { reason, until }) = held else { return Ok(()) };
+    suspension.filter(|suspension| suspension.holds_at(now)).map_or(Ok(()), |held| Err(suspended(held)))
+}
+
+/// 403: the operator suspends the artist.
+pub fn suspended(Suspension { reason, until }: Suspension) -> ApiError {
     let until = until.and_then(|end| clock::iso_8601(end).ok()).map(|end| format!(" until {end}")).unwrap_or_default();
-    Err(ApiError::forbidden(format!(
+    ApiError::forbidden(format!(
         "The operator of this service suspended your account{until} ({reason}): you can sign in, export your data, revoke \
          permissions and withdraw, and publish nothing. To appeal, answer the mail that told you of it"
-    )))
+    ))
 }
 
 /// 451: the operator removed the file.

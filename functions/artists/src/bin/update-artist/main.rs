@@ -4,7 +4,10 @@ use std::{collections::HashSet, time::Duration};
 
 use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
-    api::{error::no_artist, read::Site},
+    api::{
+        error::{no_artist, suspended},
+        read::Site,
+    },
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
@@ -108,6 +111,7 @@ impl UpdateArtist {
 fn refused(refusal: ProfileRefusal, username: Option<&Username>, now: Duration) -> ApiError {
     match refusal {
         ProfileRefusal::Gone => no_artist(),
+        ProfileRefusal::Suspended(suspension) => suspended(suspension),
         ProfileRefusal::NameTaken => {
             let name = username.map(Username::as_str).unwrap_or_default();
             ApiError::conflict(format!(

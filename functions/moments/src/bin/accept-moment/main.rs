@@ -2,7 +2,7 @@
 
 use moments::accept_moment::{AcceptMomentRequest, AcceptMomentResponse, AcceptedCollection};
 use shared::{
-    api::error::no_artist,
+    api::error::{no_artist, refuse_suspended, require_active},
     auth::caller::CallerAuthenticator,
     chain::Chains,
     clock,
@@ -40,6 +40,7 @@ impl AcceptMoment {
             tokio::try_join!(self.moments.collection(chain_id, collection_address), self.artists.profile(artist))?;
         let collection = collection.ok_or_else(|| ApiError::not_found("No such collection is indexed"))?;
         let profile = profile.ok_or_else(no_artist)?;
+        refuse_suspended(profile.suspension, now)?;
         let own: Vec<_> = profile.wallets_anywhere().collect();
         Ok(self.artists.accept_collection(artist, &own, &collection, now).await?)
     }
@@ -64,6 +65,7 @@ impl Endpoint for AcceptMoment {
                 self.accept_collection(artist, collection, now.as_secs()).await?
             }
             AcceptMomentRequest { collection: None, sender: Some(sender) } => {
+                require_active(&self.artists, artist).await?;
                 self.artists.accept_sender(artist, sender).await?
             }
             _ => return Err(ApiError::invalid_field("collection", "is required, or sender in its place")),

@@ -2,7 +2,7 @@
 
 use moments::hide_moment::{HideMomentRequest, HideMomentResponse};
 use shared::{
-    api::error::{no_artist, no_moment},
+    api::error::{no_artist, no_moment, refuse_suspended},
     auth::caller::CallerAuthenticator,
     chain::Chains,
     clock,
@@ -10,7 +10,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, MomentRef, Scope},
     store::{
-        artist::{ArtistTable, Artists},
+        artist::{ArtistTable, Artists, Profile},
         chain::{ChainTable, Moments},
         secret::SecretTable,
     },
@@ -29,8 +29,8 @@ struct HideMoment {
 }
 
 impl HideMoment {
-    /// Requires the moment (404), and a wallet of the artist among its admins (403). Three reads.
-    async fn require_admin(&self, artist: ArtistId, place: &MomentRef) -> Result<(), ApiError> {
+    /// Requires the moment (404), and a wallet of the artist among its admins (403). Returns the artist. Three reads.
+    async fn require_admin(&self, artist: ArtistId, place: &MomentRef) -> Result<Profile, ApiError> {
         let (moment, collection, profile) = tokio::try_join!(
             self.moments.moment(place),
             self.moments.collection(place.chain, place.collection),
@@ -44,7 +44,7 @@ impl HideMoment {
         let of_collection = collection.map(|collection| collection.admins).unwrap_or_default();
         let is_admin = |account| moment.admins.contains(&account) || of_collection.contains(&account);
         if profile.wallets_anywhere().any(is_admin) {
-            return Ok(());
+            return Ok(profile);
         }
         Err(ApiError::forbidden("None of your wallets is an admin of this moment"))
     }
@@ -62,9 +62,13 @@ impl Endpoint for HideMoment {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
+        let now = clock::now()?;
+        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?.artist;
         let HideMomentRequest { moment, hidden } = request.json()?.read_for(&self.chains)?;
-        self.require_admin(artist, &moment).await?;
+        let profile = self.require_admin(artist, &moment).await?;
+        if !hidden {
+            refuse_suspended(profile.suspension, now.as_secs())?;
+        }
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
         // Posted without a change too: the index then reads the mark again.
         self.artists.hide(hider, &moment, hidden).await?;

@@ -77,6 +77,8 @@ pub struct ProfileChange {
 pub enum ProfileRefusal {
     /// The artist does not exist.
     Gone,
+    /// The operator suspends the artist.
+    Suspended(Suspension),
     /// The name belongs to, or is reserved for, another artist.
     NameTaken,
     /// [`super::usernames::HELD_NAMES`] names are already reserved for the artist.

@@ -54,6 +54,9 @@ impl Artists {
         now: u64,
     ) -> Result<Result<Profile, ProfileRefusal>, StoreError> {
         let revision = |profile: &mut Profile| {
+            if let Some(suspension) = profile.suspension.filter(|suspension| suspension.holds_at(now)) {
+                return Ok(Revision::Refused(ProfileRefusal::Suspended(suspension)));
+            }
             let before = profile.clone();
             let mut writes = match &change.username {
                 Some(username) => match self.rename(profile, username, now)? {
