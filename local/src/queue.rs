@@ -47,6 +47,7 @@ pub async fn queue_calls(
         }],
         replay: None,
         claim: None,
+        activity: None,
         artist_limit: u64::MAX,
         pool: PoolLimit { pool: Pool::Established, wei: u64::MAX, assured: 0 },
     };

@@ -275,6 +275,7 @@ impl Workshop {
             transactions: transactions.into_iter().map(|new| self.of_its_kind(artist, new)).collect(),
             replay: None,
             claim: None,
+            activity: None,
             artist_limit: PLENTY,
             pool: PoolLimit { pool: Pool::Established, wei: PLENTY, assured: 0 },
         })

@@ -146,7 +146,9 @@ async fn old_tokens_spend_a_keys_default_a_day_and_no_more() {
     }
     third.expect_error(401);
     assert_eq!(stack.tokens_of(victim.account, collection).await, U256::from(2));
-    assert!(!kinds(&stack, &victim.artist).await.contains(&json!("collected")));
+    let told = kinds(&stack, &victim.artist).await;
+    assert_eq!(told.iter().filter(|kind| **kind == "purchased").count(), 2, "{told:?}");
+    assert!(!told.contains(&json!("collected")), "{told:?}");
 
     // Who signed in just now buys more, and is told.
     collect(&victim.artist.token, 3).await.expect_success();
@@ -192,6 +194,33 @@ async fn grant_takes_a_fresh_sign_in_and_is_told() {
         let notice = &mails.last().expect("a notice").body_text;
         assert!(notice.contains(&format!("{thief:#x}")), "{notice}");
     }
+}
+
+#[tokio::test]
+async fn what_an_old_token_publishes_edits_and_sells_elsewhere_is_seen() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let old = old_token(&stack, &writer.artist).await;
+    let thief = Address::repeat_byte(0xee);
+    let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+    let redirect = json!({"moment": moment, "fundsRecipient": thief});
+    post(&stack, "/sale", &old, &redirect).await.expect_success();
+    let edit = json!({"moment": moment, "newUri": "ar://other"});
+    post(&stack, "/registry/metadata/moment", &old, &edit).await.expect_success();
+    let sale = json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX.to_string()});
+    let publication = json!({
+        "contract": {"address": writer.collection},
+        "token": {"tokenMetadataURI": "ar://new", "salesConfig": sale},
+    });
+    post(&stack, "/moment/create", &old, &publication).await.expect_success();
+    let answer = Answer::of(stack.get("/artists/activity").bearer_auth(&writer.artist.token)).await.expect_success();
+    let newest: Vec<_> = answer.body["activity"].as_array().expect("a list").iter().take(3).collect();
+    assert_eq!(newest.iter().map(|one| &one["kind"]).collect::<Vec<_>>(), ["published", "edited", "sale_changed"]);
+    let place = format!("8453#{:#x}", writer.collection);
+    assert_eq!(
+        newest.iter().map(|one| &one["subject"]).collect::<Vec<_>>(),
+        [&format!("{place}#0"), &format!("{place}#1"), &format!("{place}#1, which pays {thief:#x}")]
+    );
 }
 
 #[tokio::test]

@@ -59,6 +59,14 @@ pub enum ActivityKind {
     Withdrawn,
     /// More was collected at once than an old token may spend in a day.
     Collected,
+    /// Something was collected for no more than that.
+    Purchased,
+    /// A collection or moments were published.
+    Published,
+    /// A moment's or a collection's metadata was changed.
+    Edited,
+    /// A moment's sale was changed, and perhaps whom it pays.
+    SaleChanged,
     /// An account was made an admin of a moment or collection.
     AdminGranted,
     /// The artist's own wallet was made an admin of their collections.
@@ -108,6 +116,10 @@ impl ActivityKind {
             Self::SignedIn
             | Self::SignedOut
             | Self::KeyRevoked
+            | Self::Purchased
+            | Self::Published
+            | Self::Edited
+            | Self::SaleChanged
             | Self::PayoutRemoved
             | Self::WebhookDeleted
             | Self::WebhookRotated => None,

@@ -19,8 +19,8 @@ use crate::{
     },
     http::ApiError,
     model::{
-        self, ChainId, CheckedAddress, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, RoyaltyBps, Split,
-        TargetCollection,
+        self, ActivityKind, ChainId, CheckedAddress, MetadataUri, MomentRef, NewMoment, NewTokens, OwnCollection, Plan,
+        RoyaltyBps, Split, TargetCollection,
     },
 };
 
@@ -81,6 +81,12 @@ impl Publication {
             self.place(session)
         );
         let (split, place) = (split?, place?);
+        match &place {
+            Place::New { .. } => session.note(ActivityKind::Published, "a new collection"),
+            Place::At { contract, .. } => {
+                session.note(ActivityKind::Published, MomentRef::whole(self.chain, (*contract).into()));
+            }
+        }
         let split_address = split.as_ref().map(|split| split.address);
         let creation = split.and_then(|split| split.creation);
         let mut calls: Vec<_> = creation.iter().map(|creation| Call::new(addresses.split_factory, creation)).collect();

@@ -9,7 +9,10 @@ use super::{
     session::{Stores, WriteSession},
 };
 use crate::{
-    api::error::{no_artist, refuse_suspended},
+    api::{
+        activity::ActivityRetention,
+        error::{no_artist, refuse_suspended},
+    },
     auth::{
         api_key::{Caller, Credential},
         caller::CallerAuthenticator,
@@ -86,8 +89,8 @@ type Queued = (Vec<Transaction>, bool);
 /// crate and not in each function.
 impl TransactionService {
     /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
-    /// `WRITES_PER_CLIENT_MINUTELY`, `KEY_DAILY_WEI`, `KEY_DAILY_USDC`, the parties of tokens and the limits of
-    /// [`Policy`].
+    /// `WRITES_PER_CLIENT_MINUTELY`, `KEY_DAILY_WEI`, `KEY_DAILY_USDC`, `ACTIVITY_RETENTION_DAYS`, the parties of tokens
+    /// and the limits of [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::WRITES_PER_CLIENT_MINUTELY)?);
@@ -113,6 +116,7 @@ impl TransactionService {
                 claims: Claims::new(artists.clone()),
                 moments: Moments::new(chain.clone()),
                 provenance: Provenance::new(chain, artists),
+                retention: ActivityRetention::from_env()?,
             },
         })
     }
@@ -380,6 +384,7 @@ impl TransactionService {
             now,
             valid_until: None,
             genuine,
+            noted: Mutex::default(),
         })
     }
 

@@ -1,6 +1,7 @@
 use std::{
     collections::BTreeSet,
     error::Error,
+    fmt::Display,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -11,6 +12,7 @@ use futures::future::try_join_all;
 use super::refusal::{Budget, refused_claim};
 use crate::{
     api::{
+        activity::ActivityRetention,
         cost::{Cost, Shortfall, cannot_pay, shortfalls},
         error::{no_collection, no_moment},
     },
@@ -28,8 +30,8 @@ use crate::{
     clock, deadline,
     http::{ApiError, Request},
     model::{
-        Address, ArtistId, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan, Protocol,
-        WriteKind,
+        ActivityKind, Address, ArtistId, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan,
+        Protocol, WriteKind,
     },
     store::{
         StoreError,
@@ -69,6 +71,7 @@ pub(super) struct Stores {
     pub(super) claims: Claims,
     pub(super) moments: Moments,
     pub(super) provenance: Provenance,
+    pub(super) retention: ActivityRetention,
 }
 
 /// A write in progress: its artist and chain.
@@ -92,6 +95,8 @@ pub struct WriteSession<'a> {
     pub(super) valid_until: Option<u64>,
     /// Collections that a factory is known to have made.
     pub(super) genuine: Mutex<BTreeSet<Address>>,
+    /// What the artist's activity will say of the write.
+    pub(super) noted: Mutex<Option<(ActivityKind, String)>>,
 }
 
 impl WriteSession<'_> {
@@ -164,6 +169,20 @@ impl WriteSession<'_> {
     /// Notes that the chain's factory makes the collection at this address.
     pub fn note_genuine(&self, collection: Address) {
         self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+    }
+
+    /// Notes what the artist's activity says once the write is queued; it costs no call. The subject holds no words of
+    /// whoever asks.
+    pub fn note(&self, kind: ActivityKind, subject: impl Display) {
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some((kind, subject.to_string()));
+    }
+
+    /// Notes that a moment's sale changes, and whom it pays from then on if that does.
+    pub fn note_sale(&self, moment: &MomentRef, recipient: Option<Address>) {
+        match recipient {
+            Some(recipient) => self.note(ActivityKind::SaleChanged, format_args!("{moment}, which pays {recipient}")),
+            None => self.note(ActivityKind::SaleChanged, moment),
+        }
     }
 
     /// Recipients of an indexed split; `None` if there is none. One read.
@@ -251,6 +270,8 @@ impl WriteSession<'_> {
             let valid_until = Some(self.valid_until.map_or(latest, |until| until.min(latest)));
             NewTransaction { plan, kind, gas, creation, reserve, valid_until }
         };
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let activity = noted.map(|(kind, subject)| self.stores.retention.activity(self.request, kind, &subject));
         let admission = Admission {
             artist: self.caller.artist.artist_id,
             key: self.key(),
@@ -261,6 +282,7 @@ impl WriteSession<'_> {
             transactions: planned.into_iter().zip(kinds).map(new).collect(),
             replay: self.replay.clone(),
             claim: self.claim.clone(),
+            activity: activity.transpose()?,
             artist_limit: self.chain().spending.artist_limit(self.history),
             pool: self.chain().spending.pool(self.history),
         };

@@ -1,5 +1,6 @@
 //! What happened to artists' accounts, for themselves to see. Rows: docs/data-model.md, Artists.
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,6 +45,11 @@ impl Activities {
         let item = row(&key, activity)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
+    }
+
+    /// Records an activity together with what it tells of.
+    pub(super) fn recording(&self, artist: ArtistId, activity: &Activity) -> Result<TransactWriteItem, StoreError> {
+        self.0.insertion(&rows::activity(artist, activity.id), activity)
     }
 
     /// Returns up to `limit` activities older than `before` that aren't expired, newest first. One Query.

@@ -6,7 +6,7 @@ use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Creation, Scope},
+    model::{ActivityKind, Creation, MomentRef, Scope},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -30,6 +30,7 @@ impl Endpoint for UpdateCollection {
         self.service
             .transact(request, caller, chain, Creation::Nothing, async |session| {
                 session.require_on_collection(collection, Permission::Metadata).await?;
+                session.note(ActivityKind::Edited, MomentRef::whole(chain, collection));
                 let (uri, name) = (new_uri.to_string(), new_collection_name.0.clone());
                 let update = Creator1155::updateContractMetadataCall { newURI: uri, newName: name };
                 Ok(vec![Call::new(collection.into(), &update)])

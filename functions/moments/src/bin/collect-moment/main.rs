@@ -6,10 +6,14 @@ use moments::{
     referral::OwnReferral,
 };
 use shared::{
-    api::{activity::ActivityLog, transact::TransactionService},
+    api::{
+        activity::ActivityLog,
+        transact::{TransactionService, WriteSession},
+    },
+    chain::wallet::Call,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ActivityKind, Protocol, Scope},
+    model::{ActivityKind, MomentRef, Protocol, Scope},
     store::artist::{AllowLists, ArtistTable},
 };
 
@@ -53,7 +57,7 @@ impl Endpoint for CollectMoment {
                     require_price(purchase.cost(), max_price)?;
                     let calls = purchase.calls(by);
                     session.afford(&[purchase.cost()], &calls).await?;
-                    is_large = session.is_large(&calls);
+                    is_large = note_purchase(session, &moment, &calls);
                     return Ok(calls);
                 }
                 let purchase = Purchase::read(by, &moment, amount, &self.lists).await?;
@@ -63,7 +67,7 @@ impl Endpoint for CollectMoment {
                 costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;
                 let calls = purchase.calls(by, &comment);
                 session.afford(&costs, &calls).await?;
-                is_large = session.is_large(&calls);
+                is_large = note_purchase(session, &moment, &calls);
                 Ok(calls)
             })
             .await?;
@@ -72,4 +76,13 @@ impl Endpoint for CollectMoment {
         }
         Ok(answer)
     }
+}
+
+/// Whether a purchase is large, and so mailed once it is queued; any other is noted.
+fn note_purchase(session: &WriteSession<'_>, moment: &MomentRef, calls: &[Call]) -> bool {
+    let is_large = session.is_large(calls);
+    if !is_large {
+        session.note(ActivityKind::Purchased, moment);
+    }
+    is_large
 }

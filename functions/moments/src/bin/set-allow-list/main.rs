@@ -76,6 +76,7 @@ impl SetAllowList {
                 "The strategy for lists may not mint this moment: ask who has the ADMIN permission to set its first list",
             ));
         }
+        session.note_sale(moment, wanted.funds_recipient.map(|CheckedAddress(recipient)| recipient));
         if wanted.entries.is_empty() {
             return Ok(end_list_sale(moment, minter, may_mint));
         }

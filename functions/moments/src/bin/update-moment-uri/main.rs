@@ -6,7 +6,7 @@ use shared::{
     chain::protocol::permission::Permission,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Creation, MomentEdit, Protocol, Scope},
+    model::{ActivityKind, Creation, MomentEdit, Protocol, Scope},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -32,6 +32,7 @@ impl Endpoint for UpdateMomentUri {
                     Some(Protocol::Registry) => session.require_indexed(&moment).await?,
                     _ => drop(session.require(&moment, Permission::Metadata).await?),
                 }
+                session.note(ActivityKind::Edited, moment);
                 // The same function in both protocols.
                 Ok(moment.update(MomentEdit::Uri(new_uri)))
             })

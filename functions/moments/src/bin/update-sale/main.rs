@@ -6,7 +6,7 @@ use shared::{
     chain::protocol::permission::Permission,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Creation, MomentEdit, Scope},
+    model::{Creation, MomentEdit, SaleEdit, Scope},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -29,7 +29,9 @@ impl Endpoint for UpdateSale {
         self.service
             .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Sales).await?;
-                Ok(moment.update(MomentEdit::Sale(change.into())))
+                let edit = SaleEdit::from(change);
+                session.note_sale(&moment, edit.funds_recipient);
+                Ok(moment.update(MomentEdit::Sale(edit)))
             })
             .await
     }

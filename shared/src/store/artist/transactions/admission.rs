@@ -1,4 +1,5 @@
-//! Admission: transactions, queue, reserved budget and idempotency key are written in one DynamoDB transaction.
+//! Admission: transactions, queue, reserved budget, idempotency key and activity are written in one transaction of
+//! DynamoDB.
 
 use std::{ops::Range, time::Duration};
 
@@ -16,7 +17,10 @@ use super::{
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus, WriteKind},
     store::{
-        artist::claims::{Claims, NewClaim},
+        artist::{
+            activities::{Activities, Activity},
+            claims::{Claims, NewClaim},
+        },
         engine::table::{StoreError, backoff, number, row, updating},
     },
 };
@@ -70,6 +74,8 @@ pub struct Admission {
     pub replay: Option<ReplayClaim>,
     /// The place of a claim link that the first transaction is for.
     pub claim: Option<NewClaim>,
+    /// What the artist's activity says of it.
+    pub activity: Option<Activity>,
     /// The artist's daily budget, in wei.
     pub artist_limit: u64,
     /// The daily budget that the artist shares.
@@ -235,6 +241,9 @@ impl Transactions {
             writes.extend(Claims::new(self.table.clone()).taking(claim, mint.id, now.as_secs())?);
         }
         let claim_at = before_claim..writes.len();
+        if let Some(activity) = &admission.activity {
+            writes.push(Activities::new(self.table.clone()).recording(artist, activity)?);
+        }
         Ok(Attempt { transactions, writes, key_at, outlay_at, claim_at, pool_at })
     }
 
