@@ -473,6 +473,12 @@ async fn operator_of_a_stage_decides_by_their_own_identity_and_the_edge_forgets_
     assert!(is_done && said.contains("is hidden"), "{said}");
     assert_eq!(*early.lock().expect("a list"), [""], "what is asked for before the index follows would be kept again");
     assert_eq!(printed(&cloud, FORGOTTEN).await, "/*\n", "pages, embeds, feeds and files");
+    // As after a try that was broken off.
+    let (is_done, said) = desk(&["hide", &subject, "spam", "once", "more"]).await;
+    assert!(is_done && said.contains("is hidden already"), "{said}");
+    assert_eq!(printed(&cloud, FORGOTTEN).await, "/*\n/*\n", "the edge forgets on the second try, too");
+    let (is_done, said) = desk(&["hide", &subject, "other", "x"]).await;
+    assert!(!is_done && said.contains("undo that first"), "{said}");
     let (is_done, said) = desk(&["show", &subject]).await;
     assert!(is_done && said.contains("hidden for spam by arn:aws:"), "{said}");
     let (is_done, said) = desk(&["hide", &subject, "ugly", "it", "is"]).await;

@@ -246,11 +246,23 @@ impl Desk {
         // A try that was broken off is brought to its end.
         self.remove_files(&decision, &month).await?;
         let state = state(&decision)?;
-        if !is_new {
-            return Err(format!("{subject} is {state} already: undo that first").into());
+        if is_new {
+            let told = self.tell(owner, &decision, false).await?;
+            return Ok(format!("{told}{}", self.followed(subject, &state).await?));
         }
-        let told = self.tell(owner, &decision, false).await?;
-        Ok(format!("{told}{}", self.followed(subject, &state).await?))
+        if self.is_repeat(&decision).await? {
+            // So does the edge, which is told after what succeeds.
+            return self.followed(subject, &format!("{state} already")).await;
+        }
+        Err(format!("{subject} is {state} already: undo that first").into())
+    }
+
+    /// Whether the same was decided before.
+    async fn is_repeat(&self, decision: &Decision) -> Result<bool, Error> {
+        let same = |made: &Decision| {
+            made.action == decision.action && made.reason == decision.reason && made.until == decision.until
+        };
+        Ok(self.moderation.about(&decision.subject).await?.iter().any(same))
     }
 
     /// Finds nothing in the reports of a subject so far.
