@@ -118,6 +118,43 @@ async fn picture_that_looks_like_a_removed_one_is_reported() {
 }
 
 #[tokio::test]
+async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
+    let stack = Stack::connect();
+    let artist = stack.new_collector().await;
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let run = async |words: &[&str]| {
+        desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await.expect("done")
+    };
+    let picture = || {
+        let (id, size) = (Uuid::new_v4(), "width='4' height='2'");
+        let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg' {size}><title>{id}</title><rect {size}/></svg>");
+        format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(drawing))
+    };
+    let publish = async |picture: &str| {
+        let collection = stack.release(&artist.key, "Elsewhere", &[document("Shown", picture)]).await.to_lowercase();
+        let path = format!("/moment?collectionAddress={collection}&tokenId=1");
+        (format!("moment#8453#{collection}#1"), path)
+    };
+    let is_previewed = |body: &Value| !body["metadata"]["placeholder"].is_null();
+    let shown = picture();
+    let (subject, path) = publish(&shown).await;
+    let moment = stack.wait_until(&path, is_previewed).await;
+    let preview = moment["metadata"]["previews"][0]["url"].as_str().expect("an address").to_owned();
+    let status = async || stack.http.get(&preview).send().await.expect("an answer").status().as_u16();
+    assert_eq!(status().await, 200);
+
+    run(&["remove", &subject, "illegal", "x"]).await;
+    assert_eq!(status().await, 404);
+    let (_, again) = publish(&shown).await;
+    let (_, later) = publish(&picture()).await;
+    stack.wait_until(&later, is_previewed).await;
+    stack.wait_until(&again, |body| body["metadata"]["name"] == "Shown").await;
+    assert_eq!(status().await, 404, "previews were made again");
+    run(&["undo", &subject]).await;
+    assert_eq!(status().await, 200);
+}
+
+#[tokio::test]
 async fn documents_are_taken_once_and_failures_later() {
     let stack = Stack::connect();
     let fetcher = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;

@@ -71,7 +71,7 @@ pub enum QueueError {
     /// Bytes in the bucket.
     #[error("bytes of a file")]
     Bytes(#[from] BucketError),
-    /// A file that isn't to be shown.
+    /// A picture or a file that isn't to be shown.
     #[error("the operator removed it ({0})")]
     Removed(Reason),
     /// A file that is kept elsewhere.
@@ -147,11 +147,11 @@ impl Queue {
     async fn report(&self, picture: Option<&Picture>, removed: &[RemovedPicture]) -> Result<(), StartError> {
         let Some(file) = picture.and_then(|picture| Cid::in_uri(&picture.uri)) else { return Ok(()) };
         let Some(looks) = picture.and_then(|picture| picture.fingerprint) else { return Ok(()) };
-        let Some(like) = removed.iter().find(|it| it.file != file && it.fingerprint.resembles(looks)) else {
-            return Ok(());
-        };
+        let resembles = |it: &&RemovedPicture| it.fingerprint.is_some_and(|other| other.resembles(looks));
+        let Some(like) = removed.iter().filter(|it| it.file != Some(file)).find(resembles) else { return Ok(()) };
         let (id, subject) = (Uuid::now_v7(), Subject::File(file));
-        let statement = format!("It looks like {}, which was removed.", Subject::File(like.file)).parse().ok();
+        let name = like.file.map_or_else(|| "a picture elsewhere".to_owned(), |file| Subject::File(file).to_string());
+        let statement = format!("It looks like {name}, which was removed.").parse().ok();
         let at = clock::now()?.as_secs();
         self.moderation.report(&Report { id, subject, reason: like.reason, statement, email: None, at }).await?;
         Ok(())
@@ -175,6 +175,10 @@ impl Queue {
         }
         let file = self.file(&taken.picture, taken.failures).await?;
         let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
+        // As late as can be: it may have been removed while it was decoded.
+        if let Some(removed) = self.moderation.removed_picture(&picture.uri).await? {
+            return Err(QueueError::Removed(removed.reason));
+        }
         let hash = Picture::hash(&picture.uri);
         for (form, bytes) in forms {
             self.bucket.put(&Picture::object(&hash, form.width), Picture::MIME, bytes).await?;

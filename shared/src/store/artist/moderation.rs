@@ -10,7 +10,7 @@ use crate::{
     aws::Dispatch,
     model::{
         Action, Address, ArtistChange, ArtistId, ChainId, Cid, CommentId, Email, Event, EventData, EventId,
-        Fingerprint, ModerationEvent, MomentRef, Reason, Statement, Subject, Suspension,
+        Fingerprint, ModerationEvent, MomentRef, Picture, Reason, Statement, Subject, Suspension,
     },
     store::{
         artist::{
@@ -75,13 +75,15 @@ impl ReportedSubject {
     }
 }
 
-/// How a removed picture looks.
+/// A removed picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedPicture {
-    /// Its file.
-    pub file: Cid,
-    /// Its looks.
-    pub fingerprint: Fingerprint,
+    /// Its file; `None` of one that is kept elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Cid>,
+    /// Its looks, if it isn't too plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
     /// Why it was removed.
     pub reason: Reason,
 }
@@ -198,7 +200,8 @@ impl Moderation {
         Self(artists)
     }
 
-    /// Counts a report of its subject, and keeps it; `false` if the subject has too many that nobody looked at. Two writes.
+    /// Counts a report of its subject, and keeps it; `false` if the subject has too many that nobody looked at. Two
+    /// writes.
     pub async fn report(&self, report: &Report) -> Result<bool, StoreError> {
         let expires_at = report.at + KEPT_FOR;
         let call = self.0.client.update_item().table_name(&self.0.name);
@@ -267,18 +270,24 @@ impl Moderation {
         self.0.write_together(vec![write]).await.map(drop)
     }
 
-    /// Remembers how a removed picture looks. One write.
-    pub async fn remember_picture(&self, picture: &RemovedPicture) -> Result<(), StoreError> {
-        let write = self.0.replacement(&rows::removed_picture(picture.file), picture)?;
+    /// Remembers that the picture with this URI is removed, and how it looks. One write.
+    pub async fn remember_picture(&self, uri: &str, picture: &RemovedPicture) -> Result<(), StoreError> {
+        let write = self.0.replacement(&rows::removed_picture(&Picture::hash(uri)), picture)?;
         self.0.write_together(vec![write]).await.map(drop)
     }
 
-    /// Forgets how a picture looks that isn't removed any more. One write.
-    pub async fn forget_picture(&self, file: Cid) -> Result<(), StoreError> {
-        self.0.write_together(vec![self.0.deletion(&rows::removed_picture(file))?]).await.map(drop)
+    /// Forgets a picture that isn't removed any more. One write.
+    pub async fn forget_picture(&self, uri: &str) -> Result<(), StoreError> {
+        let write = self.0.deletion(&rows::removed_picture(&Picture::hash(uri)))?;
+        self.0.write_together(vec![write]).await.map(drop)
     }
 
-    /// Returns how removed pictures look. A Query per megabyte.
+    /// Returns the picture with this URI if it is removed. One read.
+    pub async fn removed_picture(&self, uri: &str) -> Result<Option<RemovedPicture>, StoreError> {
+        self.0.get(&rows::removed_picture(&Picture::hash(uri))).await
+    }
+
+    /// Returns all removed pictures. A Query per megabyte.
     pub async fn removed_pictures(&self) -> Result<Vec<RemovedPicture>, StoreError> {
         self.0.partition(rows::removed_pictures()).await
     }

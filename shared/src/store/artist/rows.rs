@@ -317,8 +317,8 @@ rows! { ROWS;
             fn proposal(subject: &Subject) = "{subject}";
         }
         partition () as removed_pictures = "REMOVED_PICTURES" {
-            /// How a removed picture looks, so that others like it are reported
-            fn removed_picture(file: Cid) = "{file}";
+            /// A removed picture, by its URI's hash; others like it are reported
+            fn removed_picture(picture: &str) = "{picture}";
         }
         partition () as decision_log = "DECISION_LOG" {
             /// A decision or its end: who, why and when. Never changed
