@@ -122,9 +122,8 @@ async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
     let stack = Stack::connect();
     let artist = stack.new_collector().await;
     let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
-    let run = async |words: &[&str]| {
-        desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await.expect("done")
-    };
+    let ask = async |words: &[&str]| desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await;
+    let run = async |words: &[&str]| ask(words).await.expect("done");
     let picture = || {
         let (id, size) = (Uuid::new_v4(), "width='4' height='2'");
         let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg' {size}><title>{id}</title><rect {size}/></svg>");
@@ -142,6 +141,12 @@ async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
     let preview = moment["metadata"]["previews"][0]["url"].as_str().expect("an address").to_owned();
     let status = async || stack.http.get(&preview).send().await.expect("an answer").status().as_u16();
     assert_eq!(status().await, 200);
+
+    run(&["hide", &subject, "illegal", "x"]).await;
+    let refused = ask(&["remove", &subject, "illegal", "x"]).await.expect_err("another decision").to_string();
+    assert!(refused.contains("is hidden already: undo that first"), "{refused}");
+    assert_eq!(status().await, 200, "previews were taken away although nothing was decided");
+    run(&["undo", &subject]).await;
 
     run(&["remove", &subject, "illegal", "x"]).await;
     assert_eq!(status().await, 404);

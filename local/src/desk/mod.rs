@@ -243,26 +243,29 @@ impl Desk {
         let month = date(now)?.chars().take(7).collect::<String>();
         let owner = self.owner(&subject).await?;
         let is_new = self.moderation.decide(decision.clone(), owner, &month).await?;
-        // A try that was broken off is brought to its end.
+        if !is_new {
+            self.require_repeat(&decision).await?;
+        }
         self.remove_files(&decision, &month).await?;
         let state = state(&decision)?;
         if is_new {
             let told = self.tell(owner, &decision, false).await?;
             return Ok(format!("{told}{}", self.followed(subject, &state).await?));
         }
-        if self.is_repeat(&decision).await? {
-            // So does the edge, which is told after what succeeds.
-            return self.followed(subject, &format!("{state} already")).await;
-        }
-        Err(format!("{subject} is {state} already: undo that first").into())
+        // A try that was broken off is brought to its end, and so is the edge, which is told after what succeeds.
+        self.followed(subject, &format!("{state} already")).await
     }
 
-    /// Whether the same was decided before.
-    async fn is_repeat(&self, decision: &Decision) -> Result<bool, Error> {
-        let same = |made: &Decision| {
-            made.action == decision.action && made.reason == decision.reason && made.until == decision.until
-        };
-        Ok(self.moderation.about(&decision.subject).await?.iter().any(same))
+    /// Fails unless the same was decided before.
+    async fn require_repeat(&self, decision: &Decision) -> Result<(), Error> {
+        let made = self.moderation.about(&decision.subject).await?;
+        let terms = |decision: &Decision| (decision.action, decision.reason, decision.until, decision.with);
+        if made.iter().any(|made| terms(made) == terms(decision)) {
+            return Ok(());
+        }
+        let suspends = |decision: &Decision| decision.action == Action::Suspend;
+        let known = made.iter().find(|made| suspends(made) == suspends(decision)).unwrap_or(decision);
+        Err(format!("{} is {} already: undo that first", decision.subject, state(known)?).into())
     }
 
     /// Finds nothing in the reports of a subject so far.
