@@ -342,6 +342,27 @@ async fn reports_of_one_network_leave_room_for_others() {
 }
 
 #[tokio::test]
+async fn reports_of_one_provider_leave_room_for_others() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_variables(&stack, "create-report", &[("REPORTS_PER_CLIENT_HOURLY", "4")]).await;
+    let (body, other) = (reported(&stack).await, reported(&stack).await);
+    let report = async |client: &str, body: &Value| sandbox.post(client, body).await.0;
+    let (provider, statuses) = within_one_window(DAY, async || {
+        let [a, b, c, ..] = *Uuid::new_v4().as_bytes();
+        let provider = format!("2a{a:02x}:{b:x}{c:02x}");
+        let mut statuses = Vec::new();
+        for network in 0..33 {
+            statuses.push(report(&format!("{provider}:{network:x}::1"), &body).await);
+        }
+        (provider, statuses)
+    })
+    .await;
+    assert_eq!((&statuses[..32], statuses[32]), (&[202; 32][..], 429), "another /48 each");
+    assert_eq!(report(&format!("{provider}:ffff::1"), &other).await, 202, "another subject");
+    assert_eq!(report(&unused_address(), &body).await, 202, "another provider");
+}
+
+#[tokio::test]
 async fn late_report_is_kept_or_refused_and_there_is_room_again_once_somebody_looked() {
     let stack = Stack::connect();
     let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");

@@ -45,14 +45,15 @@ impl ClientLimit {
         self.admit_all(request.client_networks(), now).await
     }
 
-    /// The same for requests about one thing: each has a limit of its own.
+    /// The same for requests about one thing: each has a limit of its own, and so has the client's provider
+    /// ([`Request::client_provider`]), so that no single one fills the room that a thing has.
     pub async fn admit_about(
         &self,
         request: &Request,
         thing: impl Display,
         now: Duration,
     ) -> Result<RateLimit, ApiError> {
-        let networks = request.client_networks().into_iter();
+        let networks = request.client_networks().into_iter().chain(request.client_provider());
         self.admit_all(networks.map(|(network, factor)| (format!("{network}#{thing}"), factor)).collect(), now).await
     }
 

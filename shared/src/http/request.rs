@@ -274,6 +274,19 @@ impl Request {
         }
     }
 
+    /// The block of addresses that the client's provider has, with the number of subscribers that it is counted as
+    /// where all share one room: of IPv6 the /32, since anybody may have some of its 65,536 /48s; of IPv4 the /16.
+    pub fn client_provider(&self) -> Option<(String, u32)> {
+        let block = match self.client_address().ok()? {
+            IpAddr::V6(address) => format!("{}/32", Ipv6Addr::from_bits(address.to_bits() >> 96 << 96)),
+            IpAddr::V4(address) => {
+                let [a, b, ..] = address.octets();
+                format!("{a}.{b}.0.0/16")
+            }
+        };
+        Some((block, 32))
+    }
+
     /// The client's address as the distribution or the gateway saw it; what they said instead if it is none.
     pub fn client_address(&self) -> Result<IpAddr, String> {
         let source = match self.event.request_context_ref() {
