@@ -374,15 +374,21 @@ async fn late_report_is_kept_or_refused_and_there_is_room_again_once_somebody_lo
         stack.post_json("/reports", &body).await
     };
     let counted = async |reports: u32| {
-        let count = AttributeValue::N(reports.to_string());
-        stack.set(&stack.map.names["ArtistTable"], "REPORTED", &subject, "reports", count).await;
+        for field in ["reports", "unseen"] {
+            let count = AttributeValue::N(reports.to_string());
+            stack.set(&stack.map.names["ArtistTable"], "REPORTED", &subject, field, count).await;
+        }
     };
     assert_eq!(report("the first").await.status, 202);
     counted(500).await;
     assert_eq!(report("in the middle").await.status, 202);
     counted(1_000).await;
-    let refused = report("too late").await.expect_error(409);
-    assert!(refused.body["message"].as_str().is_some_and(|words| words.contains("aren't kept")), "{refused:?}");
+    let mut late = body.clone();
+    (late["text"], late["reason"]) = (json!("too late"), json!("illegal"));
+    let refused = stack.post_json("/reports", &late).await.expect_error(409);
+    assert!(refused.body["message"].as_str().is_some_and(|words| words.contains("aren't taken")), "{refused:?}");
+    let listed = run(&desk, &["list"]).await.expect("a list");
+    assert!(listed.contains(&format!("{subject}  1000 reports, the last for impersonation")), "{listed}");
     run(&desk, &["dismiss", &subject, "harmless"]).await.expect("a decision");
     assert_eq!(report("afterwards").await.status, 202);
     let shown = run(&desk, &["show", &subject]).await.expect("the reports");

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use aws_sdk_dynamodb::types::{ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -19,14 +19,14 @@ use crate::{
             rows,
             service_events::ServiceEvents,
         },
-        engine::table::{ArtistTable, PrimaryKey, StoreError, number, row, text, updating},
+        engine::table::{ArtistTable, PrimaryKey, StoreError, number, row, text, unless_refused, updating},
     },
 };
 
 /// For how long reports are kept, in seconds.
 const KEPT_FOR: u64 = 180 * 24 * 60 * 60;
 
-/// Reports of a subject that nobody looked at whose words are kept; further ones are counted.
+/// Most reports of a subject that nobody looked at; further ones are refused.
 const KEPT: u32 = 1_000;
 
 /// A report.
@@ -67,11 +67,7 @@ pub struct ReportedSubject {
 impl ReportedSubject {
     /// Whether there are reports that nobody looked at.
     pub fn is_open(&self) -> bool {
-        self.open() > 0
-    }
-
-    fn open(&self) -> u32 {
-        self.reports.saturating_sub(self.dismissed)
+        self.reports > self.dismissed
     }
 }
 
@@ -200,24 +196,25 @@ impl Moderation {
         Self(artists)
     }
 
-    /// Counts a report of its subject, and keeps it; `false` if the subject has too many that nobody looked at. Two
-    /// writes.
+    /// Counts a report of its subject, and keeps it. Returns `false`, and changes nothing, if the subject has too many that
+    /// nobody looked at. Two writes.
     pub async fn report(&self, report: &Report) -> Result<bool, StoreError> {
-        let expires_at = report.at + KEPT_FOR;
-        let call = self.0.client.update_item().table_name(&self.0.name);
+        let (key, expires_at) = (rows::reported_subject(&report.subject), report.at + KEPT_FOR);
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call
-            .set_key(Some(rows::reported_subject(&report.subject).item()))
             .update_expression(
-                "SET subject = :subject, reason = :reason, last_at = :now, expires_at = :end ADD reports :one",
+                "SET subject = :subject, reason = :reason, last_at = :now, expires_at = :end \
+                 ADD reports :one, unseen :one",
             )
+            // A condition can't subtract those that were dismissed.
+            .condition_expression("attribute_not_exists(unseen) OR unseen < :kept")
             .expression_attribute_values(":subject", text(report.subject))
             .expression_attribute_values(":reason", text(report.reason))
             .expression_attribute_values(":now", number(report.at))
             .expression_attribute_values(":end", number(expires_at))
             .expression_attribute_values(":one", number(1))
-            .return_values(ReturnValue::AllNew);
-        let counted = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a count"))?;
-        if serde_dynamo::from_item::<_, ReportedSubject>(counted)?.open() > KEPT {
+            .expression_attribute_values(":kept", number(KEPT));
+        if unless_refused(call.dispatch().await)?.is_none() {
             return Ok(false);
         }
         let item = row(&rows::report(&report.subject, report.id), &KeptReport { report, expires_at })?;
@@ -237,7 +234,7 @@ impl Moderation {
         let noted = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(rows::reported_subject(&dismissal.subject).item()))
-            .update_expression("SET dismissed = :dismissed")
+            .update_expression("SET dismissed = :dismissed, unseen = reports - :dismissed")
             .condition_expression("reports >= :dismissed")
             .expression_attribute_values(":dismissed", number(dismissal.dismissed));
         let entry = self.0.insertion(&rows::logged_decision(Uuid::now_v7()), dismissal)?;

@@ -94,7 +94,7 @@ impl Endpoint for CreateReport {
         let report = Report { id: Uuid::now_v7(), subject, reason, statement: text, email, at: now.as_secs() };
         if !self.moderation.report(&report).await? {
             return Err(ApiError::conflict(
-                "The operator has so many reports of this to look at that yours is counted, and its words aren't kept",
+                "The operator has so many reports of this to look at that further ones aren't taken: try again later",
             ));
         }
         if request.is_form() {
