@@ -61,6 +61,26 @@ async fn repeated_change_of_an_account_buries_no_other() {
 }
 
 #[tokio::test]
+async fn first_notice_of_its_kind_that_is_not_mailed_comes_with_the_next() {
+    let stack = Stack::connect();
+    let without_mails = Sandbox::with_variables(&stack, "create-api-key", &[("MAILS_DAILY", "0")]).await;
+    let told_twice = within_one_window(HOUR, async || {
+        let artist = stack.new_artist().await;
+        // The first of its kind, and those of the hour.
+        for number in 1..=12 {
+            stack.add_payout_address(&artist, Address::repeat_byte(number)).await.expect_success();
+        }
+        let (powerful, bearer) = (json!({"scopes": ["admin"]}), format!("Bearer {}", artist.token));
+        let made = without_mails.post_with("192.0.2.1", &powerful, &[("authorization", &bearer)]).await;
+        let before = told(&stack, &artist, "may give away").await;
+        stack.create_key(&artist, &powerful).await.expect_success();
+        (made.0, before, told(&stack, &artist, "may give away").await)
+    })
+    .await;
+    assert_eq!(told_twice, (200, 0, 1));
+}
+
+#[tokio::test]
 async fn notices_have_no_words_of_strangers() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;

@@ -35,6 +35,8 @@ pub struct NoticeMailer {
 /// What a budget says to the next notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Allowance {
+    /// The first of its kind in a day.
+    First,
     Notice,
     /// The last mail before the budget is renewed says that there is more.
     MoreHappened,
@@ -59,12 +61,19 @@ impl NoticeMailer {
         let sent = async {
             let now = clock::now()?;
             match self.allowance(artist, kind, now).await? {
+                Allowance::First => {
+                    let sent = self.mail(request, to, what, subject, now).await;
+                    if !matches!(sent, Ok(true)) {
+                        self.counts.reset(&subject_of(&first_of(kind, artist), DAY), now.as_secs() / DAY).await?;
+                    }
+                    sent
+                }
                 Allowance::Notice => self.mail(request, to, what, subject, now).await,
                 Allowance::MoreHappened => {
                     let what = "More happened to your account than is mailed one by one: look through its activity";
                     self.mail(request, to, what, "", now).await
                 }
-                Allowance::Nothing => Ok(()),
+                Allowance::Nothing => Ok(false),
             }
         };
         log_failure(request, sent.await);
@@ -78,6 +87,7 @@ impl NoticeMailer {
         log_failure(request, sent.await);
     }
 
+    /// Returns `false` if the mailbox gets no mails, or the service has none left.
     async fn mail(
         &self,
         request: &Request,
@@ -85,22 +95,22 @@ impl NoticeMailer {
         what: &str,
         subject: &str,
         now: Duration,
-    ) -> Result<(), ApiError> {
+    ) -> Result<bool, ApiError> {
         if self.stopped.is_stopped(to, now.as_secs()).await? || !self.kept.admits(now).await? {
-            return Ok(());
+            return Ok(false);
         }
         let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
         let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
         let notice = Notice { what, subject, when: &when, network: &network, origin };
         let sent = self.mailer.send_notice(to, &notice).await;
-        sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
+        sent.map(|()| true).map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
     }
 
     async fn allowance(&self, artist: ArtistId, kind: ActivityKind, now: Duration) -> Result<Allowance, StoreError> {
         let is_grave = is_grave(kind);
         // Repeating one of them doesn't use up the mail of another.
-        if is_grave && self.count(&format!("{kind:?}#{artist}"), DAY, now).await? == 1 {
-            return Ok(Allowance::Notice);
+        if is_grave && self.count(&first_of(kind, artist), DAY, now).await? == 1 {
+            return Ok(Allowance::First);
         }
         // What a thief can repeat for nothing doesn't use up the mails that tell of a lost account.
         let budget = if is_grave { format!("grave#{artist}") } else { artist.to_string() };
@@ -111,8 +121,17 @@ impl NoticeMailer {
     /// Counts a notice of a budget in its window of so many seconds. One write.
     async fn count(&self, budget: &str, seconds: u64, now: Duration) -> Result<u32, StoreError> {
         let window = now.as_secs() / seconds;
-        self.counts.count(&format!("notice#{budget}#{seconds}"), window, (window + 2) * seconds).await
+        self.counts.count(&subject_of(budget, seconds), window, (window + 2) * seconds).await
     }
+}
+
+/// The budget of the first notice of a kind in a day.
+fn first_of(kind: ActivityKind, artist: ArtistId) -> String {
+    format!("{kind:?}#{artist}")
+}
+
+fn subject_of(budget: &str, seconds: u64) -> String {
+    format!("notice#{budget}#{seconds}")
 }
 
 /// `of_day` and `of_hour` count the notices of a budget, this one included.
@@ -132,7 +151,7 @@ fn is_grave(kind: ActivityKind) -> bool {
     !matches!(kind, KeyCreated | WebhookCreated | WebhookChanged | SignedOutEverywhere | DeletionCancelled)
 }
 
-fn log_failure(request: &Request, sent: Result<(), ApiError>) {
+fn log_failure(request: &Request, sent: Result<bool, ApiError>) {
     if let Err(error) = sent {
         let cause = error.cause().map(telemetry::chain);
         tracing::error!(request.id = request.id(), error = cause, "notice not mailed");

@@ -44,4 +44,13 @@ impl RequestCounts {
         let row = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a count"))?;
         Ok(serde_dynamo::from_item::<_, Counted>(row)?.hits)
     }
+
+    /// Counts the subject's window from zero again, after [`RequestCounts::count`]. One write.
+    pub async fn reset(&self, subject: &str, window: u64) -> Result<(), StoreError> {
+        let key = rows::request_count(subject, window);
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call.update_expression("SET hits = :none").expression_attribute_values(":none", number(0));
+        call.dispatch().await?;
+        Ok(())
+    }
 }
