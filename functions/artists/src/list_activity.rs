@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared::{
     clock,
     http::{ApiError, FromFields},
-    model::{ActivityId, ActivityKind, DeviceId, Email, NewsMails, PageLimit, SessionId},
+    model::{ActivityId, ActivityKind, DeviceId, Email, Flag, NewsMails, PageLimit, SessionId},
     store::{
         artist::{Activity, NextEmail},
         secret::{Device, Session},
@@ -21,6 +21,9 @@ pub struct ListActivityQuery {
     pub limit: PageLimit,
     /// The last id of the page before; the newest entries by default.
     pub before: Option<ActivityId>,
+    /// `true` for publications, edits, sales and purchases, which are listed apart.
+    #[param(value_type = Option<bool>)]
+    pub works: Option<Flag>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -47,20 +47,24 @@ impl Activities {
         Ok(())
     }
 
-    /// Records an activity together with what it tells of.
+    /// Records a write of the artist's works together with it. A key makes any number of these, so they have a list of
+    /// their own, and none hides what happened to the account.
     pub(super) fn recording(&self, artist: ArtistId, activity: &Activity) -> Result<TransactWriteItem, StoreError> {
-        self.0.insertion(&rows::activity(artist, activity.id), activity)
+        self.0.insertion(&rows::work_activity(artist, activity.id), activity)
     }
 
-    /// Returns up to `limit` activities older than `before` that aren't expired, newest first. One Query.
+    /// Returns up to `limit` activities older than `before` that aren't expired, newest first: of the account, or of the
+    /// artist's works. One Query.
     pub async fn list(
         &self,
         artist: ArtistId,
+        is_of_works: bool,
         before: Option<ActivityId>,
         limit: u32,
         now: u64,
     ) -> Result<Vec<Activity>, StoreError> {
-        let call = self.0.query().expression_attribute_values(":pk", text(rows::activities(artist)));
+        let list = if is_of_works { rows::work_activities(artist) } else { rows::activities(artist) };
+        let call = self.0.query().expression_attribute_values(":pk", text(list));
         let call = match before {
             None => call.key_condition_expression("pk = :pk"),
             Some(before) => call

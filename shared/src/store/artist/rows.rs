@@ -43,6 +43,10 @@ rows! { ROWS;
             /// Something that happened to the account, and the network that asked for it
             fn activity(activity: ActivityId) = "{activity}" until "90 days later (`ActivityRetentionDays`)";
         }
+        partition (artist: ArtistId) as work_activities = "ACTIVITY#WORKS#{artist}" {
+            /// A publication, edit, sale or purchase
+            fn work_activity(activity: ActivityId) = "{activity}" until "90 days later (`ActivityRetentionDays`)";
+        }
         partition () as deletions = "DELETIONS" {
             /// An account to erase, from when on, and since when that has begun; deleted with the last row of the
             /// artist

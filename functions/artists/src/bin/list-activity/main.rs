@@ -10,7 +10,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::ArtistId,
+    model::{ArtistId, Flag},
     store::{
         artist::{Activities, ArtistTable, Artists, Contact, NewsQueue},
         secret::{Devices, SecretTable, Sessions},
@@ -59,9 +59,10 @@ impl Endpoint for ListActivity {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let token = self.authenticator.authenticate_person(request).await?;
         let artist = token.artist;
-        let ListActivityQuery { limit, before } = request.query().read()?;
+        let ListActivityQuery { limit, before, works } = request.query().read()?;
+        let is_of_works = works.is_some_and(|Flag(is_of_works)| is_of_works);
         let now = clock::now()?.as_secs();
-        let found = async { Ok(self.activities.list(artist, before, limit.get(), now).await?) };
+        let found = async { Ok(self.activities.list(artist, is_of_works, before, limit.get(), now).await?) };
         let sessions = async { Ok(self.sessions.list(artist, now).await?) };
         let news = async { Ok(self.news.choice(artist).await?) };
         let (found, (contact, devices), sessions, news_mails) =

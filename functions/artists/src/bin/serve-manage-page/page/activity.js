@@ -1,6 +1,6 @@
 // What happened to the account, newest first, and the devices that it was signed in on.
 
-import { $, announce, call, minute, onClick, row, session, when, whenChanged } from "./kit.js";
+import { $, announce, call, minute, nextOf, onClick, row, session, when, whenChanged } from "./kit.js";
 
 const WORDS = {
   signed_in: "Signed in",
@@ -34,22 +34,23 @@ const WORDS = {
 };
 const PAGE = 5;
 
-let last;
+let next, ofWorks = false;
 
 export async function loadActivity() {
-  last = undefined;
+  next = `?limit=${PAGE}&works=${ofWorks}`;
+  $("of-works").textContent = ofWorks ? "Show what happened to the account" : "Show what was published, sold and bought";
   const entries = await more();
   $("activity-list").replaceChildren(...entries);
   return entries.length;
 }
 
 async function more() {
-  const { activity, devices, sessions } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
-  $("session-list").replaceChildren(...sessions.map(sessionRow));
-  $("device-list").replaceChildren(...devices.map(deviceRow));
-  last = activity.at(-1)?.id;
-  $("older").hidden = activity.length < PAGE;
-  return activity.map(activityRow);
+  const answer = await call("GET", `artists/activity${next}`);
+  $("session-list").replaceChildren(...answer.sessions.map(sessionRow));
+  $("device-list").replaceChildren(...answer.devices.map(deviceRow));
+  next = nextOf(answer);
+  $("older").hidden = !next;
+  return answer.activity.map(activityRow);
 }
 
 const activityRow = ({ kind, at, network, subject }) => row("activity-row", {
@@ -96,6 +97,11 @@ onClick($("older"), $("activity-problem"), async () => {
   }
 });
 
+onClick($("of-works"), $("activity-problem"), async () => {
+  ofWorks = !ofWorks;
+  await loadActivity();
+});
+
 whenChanged(async () => {
   const asked = session;
   await loadActivity().catch(() => {});
@@ -103,7 +109,8 @@ whenChanged(async () => {
 });
 
 export function forgetActivity() {
-  last = undefined;
+  next = undefined;
+  ofWorks = false;
   $("activity-list").replaceChildren();
   for (const list of ["session-list", "device-list"]) $(list).replaceChildren();
   $("older").hidden = true;
