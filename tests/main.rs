@@ -39,6 +39,7 @@ mod hidden_places;
 mod hide_moment;
 mod ignored_parameters;
 mod index_chain;
+mod list_activity;
 mod list_api_keys;
 mod list_chains;
 mod list_collections;

@@ -1,6 +1,6 @@
 //! What happened to artists' accounts, for themselves to see. Rows: docs/data-model.md, Artists.
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     model::{ActivityId, ActivityKind, ArtistId},
     store::{
         artist::rows,
-        engine::table::{ArtistTable, StoreError, row, text},
+        engine::table::{ArtistTable, StoreError, readable, row, text},
     },
 };
 
@@ -27,6 +27,15 @@ pub struct Activity {
     pub subject: String,
     /// Expiry, in Unix seconds.
     pub expires_at: u64,
+}
+
+/// A page of activities.
+#[derive(Clone, Debug)]
+pub struct ActivityPage {
+    /// The newest first.
+    pub activities: Vec<Activity>,
+    /// Where the next page begins, if there may be one.
+    pub last: Option<ActivityId>,
 }
 
 /// Activities of all artists.
@@ -54,7 +63,7 @@ impl Activities {
     }
 
     /// Returns up to `limit` activities older than `before` that aren't expired, newest first: of the account, or of the
-    /// artist's works. One Query.
+    /// artist's works. Kinds of a later version, which a rollback leaves behind, are left out. One Query.
     pub async fn list(
         &self,
         artist: ArtistId,
@@ -62,7 +71,7 @@ impl Activities {
         before: Option<ActivityId>,
         limit: u32,
         now: u64,
-    ) -> Result<Vec<Activity>, StoreError> {
+    ) -> Result<ActivityPage, StoreError> {
         let list = if is_of_works { rows::work_activities(artist) } else { rows::activities(artist) };
         let call = self.0.query().expression_attribute_values(":pk", text(list));
         let call = match before {
@@ -72,7 +81,14 @@ impl Activities {
                 .expression_attribute_values(":before", text(before)),
         };
         let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).dispatch().await?;
-        let rows: Vec<Activity> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
-        Ok(rows.into_iter().filter(|activity| activity.expires_at > now).collect())
+        let mut activities: Vec<Activity> = readable(answer.items.unwrap_or_default());
+        let read = activities.len();
+        activities.retain(|activity| activity.expires_at > now);
+        let last = match answer.last_evaluated_key.and_then(|mut key| key.remove("sk")) {
+            // Older ones are expired, too.
+            Some(AttributeValue::S(last)) if activities.len() == read => last.parse().ok(),
+            _ => None,
+        };
+        Ok(ActivityPage { activities, last })
     }
 }

@@ -21,7 +21,7 @@ pub(super) mod webhooks;
 
 pub use self::rows::ROWS;
 pub use self::{
-    activities::{Activities, Activity},
+    activities::{Activities, Activity, ActivityPage},
     allow_lists::AllowLists,
     artists::{
         AcceptanceRefusal, Artist, Artists, Contact, ContactRefusal, EmailOwner, HELD_NAMES, Introduction,

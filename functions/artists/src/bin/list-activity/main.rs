@@ -12,7 +12,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, Flag},
     store::{
-        artist::{Activities, ArtistTable, Artists, Contact, NewsQueue},
+        artist::{Activities, ActivityPage, ArtistTable, Artists, Contact, NewsQueue},
         secret::{Devices, SecretTable, Sessions},
     },
 };
@@ -65,12 +65,11 @@ impl Endpoint for ListActivity {
         let found = async { Ok(self.activities.list(artist, is_of_works, before, limit.get(), now).await?) };
         let sessions = async { Ok(self.sessions.list(artist, now).await?) };
         let news = async { Ok(self.news.choice(artist).await?) };
-        let (found, (contact, devices), sessions, news_mails) =
+        let (ActivityPage { activities, last }, (contact, devices), sessions, news_mails) =
             tokio::try_join!(found, self.contact(artist, now), sessions, news)?;
         let sessions =
             sessions.into_iter().map(|session| SessionView::new(session, token.id)).collect::<Result<_, _>>()?;
-        let last = found.last().map(|last| last.id).filter(|_| found.len() == limit.get() as usize);
-        let activity = found.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
+        let activity = activities.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
         let next_email = contact.next.map(EmailChange::try_from).transpose()?;
         let answer = ListActivityResponse { activity, devices, sessions, email: contact.email, next_email, news_mails };
         let response = Response::json(&answer)?;
