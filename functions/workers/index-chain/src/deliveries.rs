@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    iter, mem,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -33,8 +34,10 @@ pub struct Deliveries {
 /// Messages that a chain has stored.
 #[derive(Debug, Default)]
 struct Taken {
-    /// Those that other chains haven't stored yet.
+    /// Those that are still in the outbox.
     ids: BTreeSet<Uuid>,
+    /// Those of them that every chain has, but that this one couldn't delete.
+    undeleted: Vec<Uuid>,
     /// When the whole outbox was read last, since the Unix epoch.
     swept: Option<Duration>,
 }
@@ -70,18 +73,20 @@ impl Deliveries {
         Ok(messages)
     }
 
-    /// Records that a chain has stored messages, and deletes those that every chain has. One write for each of these.
+    /// Records that a chain has stored messages, and deletes those that every chain has, and those that a call before
+    /// failed to delete. One write for each of these.
     pub async fn taken(&self, chain: ChainId, messages: &[ArtistChanged]) -> Result<(), StoreError> {
         let ids: Vec<Uuid> = messages.iter().map(|message| message.id).collect();
-        let mut deleted = Ok(());
-        for id in self.with(|all| take(all, chain, &ids)) {
-            if deleted.is_ok() {
-                deleted = self.outbox.remove(id).await;
+        let mut left = self.with(|all| take(all, chain, &ids)).into_iter();
+        while let Some(id) = left.next() {
+            if let Err(error) = self.outbox.remove(id).await {
+                // They stay taken: nothing is carried out again.
+                self.with(|all| all.entry(chain).or_default().undeleted = iter::once(id).chain(left).collect());
+                return Err(error);
             }
-            // One that wasn't deleted is pending again.
             self.with(|all| forget(all, id));
         }
-        deleted
+        Ok(())
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<ChainId, Taken>) -> T) -> T {
@@ -89,13 +94,16 @@ impl Deliveries {
     }
 }
 
-/// Returns the messages that every chain has taken now.
+/// Returns the messages that every chain has taken now, after those that the chain couldn't delete before.
 fn take(all: &mut BTreeMap<ChainId, Taken>, chain: ChainId, ids: &[Uuid]) -> Vec<Uuid> {
+    let mut deletable = Vec::new();
     if let Some(taken) = all.get_mut(&chain) {
         taken.ids.extend(ids);
+        deletable = mem::take(&mut taken.undeleted);
     }
     let is_everywhere = |id: &Uuid| all.values().all(|taken| taken.ids.contains(id));
-    ids.iter().copied().filter(is_everywhere).collect()
+    deletable.extend(ids.iter().copied().filter(is_everywhere));
+    deletable
 }
 
 fn forget(all: &mut BTreeMap<ChainId, Taken>, id: Uuid) {

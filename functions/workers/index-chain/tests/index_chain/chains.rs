@@ -15,7 +15,7 @@ use shared::{
         engine::{Journal, UnitOfWork},
     },
 };
-use tests::{Error, TestChain, history::History};
+use tests::{DatabaseProxy, Error, TestChain, history::History};
 use uuid::Uuid;
 
 use crate::support::{Indexer, decisions::Decisions};
@@ -105,6 +105,29 @@ async fn chain_without_a_live_node_shows_its_artists_changes_and_goes_on_with_on
     history.go_on(10).await?;
     indexer.follow().await?;
     indexer.assert_fresh_members(&test_chain).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_could_not_be_deleted_are_deleted_later_and_not_carried_out_again() -> Result<(), Error> {
+    let test_chain = TestChain::start("undeleted", 64).await?;
+    let proxy = DatabaseProxy::start().await?;
+    let indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let artist = decisions.sign_up(alloy::primitives::Address::repeat_byte(0xad).into()).await?;
+    for name in ["ada", "lovelace", "byron"] {
+        decisions.rename(artist, name).await?;
+    }
+    let (chain, outbox) = (test_chain.chain.id, Outbox::new(indexer.artists.clone()));
+    let deliveries = Deliveries::new(outbox.clone(), [chain]);
+    let changes = deliveries.pending(chain).await?;
+    assert!(changes.len() >= 3, "{changes:?}");
+    proxy.lead_to("http://127.0.0.1:1");
+    assert!(deliveries.taken(chain, &changes).await.is_err());
+    proxy.lead_to(&indexer.dynamodb);
+    assert!(deliveries.pending(chain).await?.is_empty(), "they are carried out again");
+    deliveries.taken(chain, &[]).await?;
+    assert!(outbox.oldest().await?.is_empty());
+    Ok(())
 }
 
 /// A follower of a chain whose only node doesn't answer.
