@@ -1,5 +1,6 @@
 """An account before a stage's deployment: what would make it fail, and what a new account still has to be allowed."""
 
+import json
 import re
 import subprocess
 import tomllib
@@ -66,8 +67,10 @@ class Account:
     def parameter(self, name):
         """What a deployment sets, or the template's default."""
         text = DATA.read_text() + CODE.read_text()
-        default = re.search(rf"^  {name}:\n(?:    .*\n)*?    Default: (.*)$", text, re.MULTILINE)
-        return self.wanted.get(name, default[1].strip('"') if default else "")
+        # A folded one goes on in the next lines.
+        default = re.search(rf"^  {name}:\n(?:    .*\n)*?    Default: (.*(?:\n      .*)*)$", text, re.MULTILINE)
+        folded = " ".join(default[1].removeprefix(">-").split()) if default else ""
+        return self.wanted.get(name, folded.strip('"'))
 
     def has_distribution(self):
         wanted = self.parameter("Distribution")
@@ -134,6 +137,28 @@ def check_reservations(account):
         yield f"Lambda runs {most} functions at once in this account, and ReserveConcurrency=yes needs {needed}: set it to no"
 
 
+def check_nodes(account):
+    given = account.parameter("RpcSecret") or account.parameter("RpcUrls")
+    # The account hides RpcUrls: what isn't set anew stays as it was.
+    if not given.startswith("*"):
+        yield from unnamed(json.loads(account.parameter("Chains").strip("'")), node_urls(account, given))
+
+
+def node_urls(account, given):
+    """The URLs of each chain's nodes, from `RPC_URLS`."""
+    if given.startswith("arn:"):
+        given = account.aws("secretsmanager").get_secret_value(SecretId=given)["SecretString"]
+    return json.loads(given)
+
+
+def unnamed(chains, urls):
+    """A chain is served for reading alone if that is said, and not by a slip."""
+    for chain in (str(each["id"]) for each in chains):
+        if chain not in urls:
+            yield (f"RpcUrls doesn't name chain {chain}: add its nodes, or an empty list if it is to be served for reading "
+                   "alone")
+
+
 def notes(account):
     """What a new account isn't allowed yet; a deployment succeeds nevertheless, or tells by itself."""
     if not account.aws("sesv2").get_account().get("ProductionAccessEnabled"):
@@ -158,4 +183,4 @@ def clean(account):
 
 
 # What makes a deployment fail.
-CHECKS = [check_stack, check_names, check_reservations]
+CHECKS = [check_stack, check_names, check_reservations, check_nodes]

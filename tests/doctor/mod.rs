@@ -86,12 +86,40 @@ async fn nothing_is_wrong_with_a_finished_stage() {
     assert!(!told.contains("sender"), "{told}");
 }
 
+/// What is wrong with these nodes before a deployment that keeps the template's chains.
+const NODES: &str = r#"
+import sys
+sys.path.insert(0, "local/sam")
+import account
+class Wanted:
+    parameter = account.Account.parameter
+    wanted = {"RpcUrls": sys.argv[1]} if sys.argv[1:] else {}
+print(*account.check_nodes(Wanted()))
+"#;
+
+#[tokio::test]
+async fn a_chain_that_loses_its_nodes_by_a_slip_is_not_deployed() {
+    let checked = async |given: &[&str]| {
+        let arguments = [&["-c", NODES], given].concat();
+        let (is_checked, told) = run("http://127.0.0.1:9", &arguments).await;
+        assert!(is_checked, "{told}");
+        told
+    };
+    let slip = checked(&[r#"{"1": ["https://a.example"], "84530": ["https://b.example"]}"#]).await;
+    assert!(slip.contains("RpcUrls doesn't name chain 8453"), "{slip}");
+    let fine: [&[&str]; 4] = [&[], &[r#"{"8453": ["https://b.example"]}"#], &[r#"{"8453": []}"#], &["****"]];
+    for given in fine {
+        assert_eq!(checked(given).await, "\n", "{given:?}");
+    }
+}
+
 #[tokio::test]
 async fn copies_that_are_missing_or_can_be_deleted_are_named() {
     let parameters = parameters(&[("CopyRegion", "eu-west-1")]);
     let base = "http://127.0.0.1:9/api";
     let given = json!({"parameters": parameters, "nodes": {}, "base": base, "is_finished": false, "has_vault": true});
     let (_, told) = doctor("doctor-copies", &given).await;
+    assert!(told.contains("RpcUrls doesn't name chain 8453"), "{told}");
     for problem in ["isn't locked", "has no copy of moments-staging-artists", "has no copy of moments-staging-secrets"]
     {
         assert!(told.contains(&format!("the vault moments-staging in eu-west-1 {problem}")), "{problem}\n{told}");
