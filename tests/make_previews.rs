@@ -155,8 +155,12 @@ async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
     stack.wait_until(&later, is_previewed).await;
     stack.wait_until(&again, |body| body["metadata"]["name"] == "Shown").await;
     assert_eq!(status().await, 404, "previews were made again");
+    let listed = run(&["list"]).await;
+    let entry = listed.lines().find(|line| line.starts_with(&shown[..150])).expect("the picture is listed");
+    assert!(entry.ends_with("has no previews anywhere, for illegal"), "{entry}");
     run(&["undo", &subject]).await;
     assert_eq!(status().await, 200);
+    assert!(!run(&["list"]).await.contains(&shown[..150]), "it is back");
 }
 
 #[tokio::test]

@@ -13,6 +13,9 @@ use shared::{
 use super::Desk;
 use crate::Error;
 
+/// Characters of a picture's URI that are listed: one may hold the picture itself.
+const LISTED: usize = 200;
+
 /// What a moment names.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Named {
@@ -47,7 +50,8 @@ impl Desk {
                 }
                 for uri in named.elsewhere {
                     let fingerprint = self.looks_in(&place, &uri).await?;
-                    let picture = RemovedPicture { file: None, fingerprint, reason: decision.reason };
+                    let begin = Some(uri.chars().take(LISTED).collect());
+                    let picture = RemovedPicture { file: None, uri: begin, fingerprint, reason: decision.reason };
                     self.take_previews_away(&uri, &picture).await?;
                 }
                 Ok(())
@@ -105,7 +109,7 @@ impl Desk {
 
     /// Moves a file and its previews away, so that signed addresses and blocks lead nowhere.
     async fn take_away(&self, cid: Cid, reason: Reason) -> Result<(), Error> {
-        let picture = RemovedPicture { file: Some(cid), fingerprint: self.fingerprint(cid).await?, reason };
+        let picture = RemovedPicture { file: Some(cid), uri: None, fingerprint: self.fingerprint(cid).await?, reason };
         self.bucket.rename(&cid.object(), &removed(&cid.object())).await?;
         self.take_previews_away(&cid.uri(), &picture).await
     }

@@ -184,7 +184,8 @@ impl Desk {
         }
     }
 
-    /// What waits for a decision, then what was decided.
+    /// What waits for a decision, then what was decided, then pictures elsewhere that went with a moment: others that
+    /// name them have no previews either.
     async fn list(&self) -> Result<String, Error> {
         let (open, decisions) = tokio::try_join!(self.queue(), self.decisions())?;
         let mut lines = Vec::new();
@@ -202,6 +203,10 @@ impl Desk {
         for decision in &decisions {
             let Decision { subject, reason, by, at, .. } = decision;
             lines.push(format!("{subject}  {} for {reason} by {by}, {}", state(decision)?, date(*at)?));
+        }
+        for picture in self.moderation.removed_pictures().await?.into_iter().filter(|picture| picture.file.is_none()) {
+            let uri = picture.uri.map_or_else(|| "a picture elsewhere".to_owned(), |uri| printable(&uri));
+            lines.push(format!("{uri}  has no previews anywhere, for {}", picture.reason));
         }
         Ok(if lines.is_empty() { "nothing is reported or decided".to_owned() } else { lines.join("\n") })
     }

@@ -72,11 +72,14 @@ impl ReportedSubject {
 }
 
 /// A removed picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedPicture {
     /// Its file; `None` of one that is kept elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Cid>,
+    /// How the URI of one that is kept elsewhere begins, for the operator's eyes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
     /// Its looks, if it isn't too plain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
