@@ -6,8 +6,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use local::desk::Desk;
 use serde_json::{Value, json};
 use shared::{
-    model::{ChainId, Picture},
-    store::chain::{ChainTable, Documents, NamedDocument, PreviewQueue},
+    model::{ChainId, Picture, Reason},
+    store::{
+        artist::{ArtistTable, Moderation, RemovedPicture},
+        chain::{ChainTable, Documents, NamedDocument, PreviewQueue},
+    },
 };
 use tests::{Answer, Collector, Sandbox, Stack};
 use uuid::Uuid;
@@ -124,11 +127,6 @@ async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
     let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
     let ask = async |words: &[&str]| desk.run(&words.iter().map(ToString::to_string).collect::<Vec<_>>()).await;
     let run = async |words: &[&str]| ask(words).await.expect("done");
-    let picture = || {
-        let (id, size) = (Uuid::new_v4(), "width='4' height='2'");
-        let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg' {size}><title>{id}</title><rect {size}/></svg>");
-        format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(drawing))
-    };
     let publish = async |picture: &str| {
         let collection = stack.release(&artist.key, "Elsewhere", &[document("Shown", picture)]).await.to_lowercase();
         let path = format!("/moment?collectionAddress={collection}&tokenId=1");
@@ -163,23 +161,66 @@ async fn previews_of_a_picture_elsewhere_go_and_come_back_with_its_moment() {
     assert!(!run(&["list"]).await.contains(&shown[..150]), "it is back");
 }
 
-#[tokio::test]
-async fn documents_are_taken_once_and_failures_later() {
-    let stack = Stack::connect();
-    let fetcher = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
-    let worker = Sandbox::with_database(&stack, "make-previews", &fetcher.endpoints.dynamodb).await;
+/// Documents that were fetched, in tables of their own.
+struct Fetched {
+    fetcher: Sandbox,
+    queue: PreviewQueue,
+    moderation: Moderation,
+    /// When, in Unix seconds.
+    now: u64,
+}
+
+async fn fetched(stack: &Stack, uris: &[String]) -> Fetched {
+    let fetcher = Sandbox::with_empty_tables(stack, "fetch-metadata").await;
     let sdk = fetcher.endpoints.sdk_config(&fetcher.endpoints.dynamodb).await;
     let table = ChainTable::new(&sdk, "ChainTable");
-    let elsewhere = document("Elsewhere", "ipfs://bafybeidemofirstlight/missing.png");
-    let private = document("Private", "https://169.254.169.254/x.png");
-    let uris = [document("Red", RED), document("Lie", LIE), elsewhere, private];
     let collection = format!("0x{:040x}", 1).parse().expect("an address");
     let named = uris.iter().map(|uri| NamedDocument { uri, collection, at: 0 });
     Documents::new(table.clone()).queue(ChainId::DEFAULT, named).await.unwrap();
-    assert_eq!(fetcher.invoke(&json!({})).await, json!({"fetched": 4, "failed": 0}));
+    assert_eq!(fetcher.invoke(&json!({})).await, json!({"fetched": uris.len(), "failed": 0}));
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let queue = PreviewQueue::new(table);
-    assert_eq!(queue.due(now, 100).await.unwrap().len(), 4);
+    assert_eq!(queue.due(now, 100).await.unwrap().len(), uris.len());
+    Fetched { fetcher, queue, moderation: Moderation::new(ArtistTable::new(&sdk, "ArtistTable")), now }
+}
+
+/// A picture that no other test has.
+fn picture() -> String {
+    let (id, size) = (Uuid::new_v4(), "width='4' height='2'");
+    let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg' {size}><title>{id}</title><rect {size}/></svg>");
+    format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(drawing))
+}
+
+#[tokio::test]
+async fn removed_picture_has_previews_once_it_is_back() {
+    let stack = Stack::connect();
+    let picture = picture();
+    let Fetched { fetcher, queue, moderation, now } = fetched(&stack, &[document("Removed", &picture)]).await;
+    let worker = Sandbox::with_database(&stack, "make-previews", &fetcher.endpoints.dynamodb).await;
+    let done = |shown: u8, plain: u8| json!({"batchItemFailures": [], "previewed": shown, "plain": plain, "failed": 0});
+    let removed = RemovedPicture { file: None, uri: None, fingerprint: None, reason: Reason::Spam };
+    moderation.remember_picture(&picture, &removed).await.unwrap();
+    // A second time, too, without a download.
+    for _ in 0..2 {
+        assert_eq!(worker.invoke(&json!({})).await, done(0, 1));
+        let waiting = queue.due(now + 10_000, 100).await.unwrap();
+        assert_eq!(waiting.len(), 1);
+        // As if its time had come.
+        queue.take(&waiting[0], 0).await.unwrap().expect("it waits");
+    }
+    moderation.forget_picture(&picture).await.unwrap();
+    assert_eq!(worker.invoke(&json!({})).await, done(1, 0));
+    assert_eq!(queue.due(now + 1_000_000, 100).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn documents_are_taken_once_and_failures_later() {
+    let stack = Stack::connect();
+    let elsewhere = document("Elsewhere", "ipfs://bafybeidemofirstlight/missing.png");
+    let private = document("Private", "https://169.254.169.254/x.png");
+    let Fetched { fetcher, queue, now, .. } =
+        fetched(&stack, &[document("Red", RED), document("Lie", LIE), elsewhere, private]).await;
+    let worker = Sandbox::with_database(&stack, "make-previews", &fetcher.endpoints.dynamodb).await;
     let done = worker.invoke(&json!({})).await;
     assert_eq!(done, json!({"batchItemFailures": [], "previewed": 1, "plain": 2, "failed": 1}));
     assert_eq!(queue.due(now, 100).await.unwrap(), []);

@@ -138,7 +138,9 @@ impl Queue {
                     self.finish(&taken, Previews { picture: None, content }).await?;
                     return Ok(Ending::Plain);
                 }
-                Ok(Ending::Failed)
+                // It is tried again: the operator may undo it.
+                let is_removed = matches!(error, QueueError::Removed(_));
+                Ok(if is_removed { Ending::Plain } else { Ending::Failed })
             }
         }
     }
@@ -173,12 +175,14 @@ impl Queue {
         if taken.picture.is_empty() {
             return Ok(Previews { picture: None, content });
         }
+        if taken.failures > 1 {
+            // Perhaps it is tried again because it was removed: then it isn't downloaded again.
+            self.require_shown(&taken.picture).await?;
+        }
         let file = self.file(&taken.picture, taken.failures).await?;
         let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
         // As late as can be: it may have been removed while it was decoded.
-        if let Some(removed) = self.moderation.removed_picture(&picture.uri).await? {
-            return Err(QueueError::Removed(removed.reason));
-        }
+        self.require_shown(&picture.uri).await?;
         let hash = Picture::hash(&picture.uri);
         for (form, bytes) in forms {
             self.bucket.put(&Picture::object(&hash, form.width), Picture::MIME, bytes).await?;
@@ -188,6 +192,12 @@ impl Queue {
             (content.width, content.height) = (Some(picture.width), Some(picture.height));
         }
         Ok(Previews { picture: Some(picture), content })
+    }
+
+    /// Fails if the operator removed the picture. One read.
+    async fn require_shown(&self, uri: &str) -> Result<(), QueueError> {
+        let removed = self.moderation.removed_picture(uri).await?;
+        removed.map_or(Ok(()), |removed| Err(QueueError::Removed(removed.reason)))
     }
 
     /// The content's size, if it is kept here.
@@ -224,8 +234,7 @@ impl Queue {
 fn is_final(error: &QueueError) -> bool {
     matches!(
         error,
-        QueueError::Removed(_)
-            | QueueError::Decoder(DecoderError::Refused(_))
+        QueueError::Decoder(DecoderError::Refused(_))
             | QueueError::Download(DownloadError::Unfetchable | DownloadError::TooLong(_) | DownloadError::Refused(_))
     )
 }
