@@ -12,7 +12,7 @@ use shared::{
         chain::{ChainTable, Documents, NamedDocument, PreviewQueue},
     },
 };
-use tests::{Answer, Collector, Sandbox, Stack};
+use tests::{Answer, Collector, DatabaseProxy, Sandbox, Stack};
 use uuid::Uuid;
 
 /// A red dot, and a file that says that it is a picture.
@@ -211,6 +211,26 @@ async fn removed_picture_has_previews_once_it_is_back() {
     moderation.forget_picture(&picture).await.unwrap();
     assert_eq!(worker.invoke(&json!({})).await, done(1, 0));
     assert_eq!(queue.due(now + 1_000_000, 100).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn previews_that_are_stored_while_their_picture_is_removed_are_deleted() {
+    let stack = Stack::connect();
+    let picture = picture();
+    let Fetched { fetcher, moderation, .. } = fetched(&stack, &[document("Removed", &picture)]).await;
+    let proxy = DatabaseProxy::start().await.expect("a proxy");
+    proxy.lead_to(&fetcher.endpoints.dynamodb);
+    let worker = Sandbox::with_database(&stack, "make-previews", &proxy.url).await;
+    let removed = RemovedPicture { file: None, uri: None, fingerprint: None, reason: Reason::Spam };
+    moderation.remember_picture(&picture, &removed).await.unwrap();
+    // The worker asks before it stores them, a moment too early.
+    proxy.miss_once("REMOVED_PICTURES");
+    let done = worker.invoke(&json!({})).await;
+    assert_eq!(done, json!({"batchItemFailures": [], "previewed": 0, "plain": 1, "failed": 0}));
+    for width in [320, 640, 1280] {
+        let path = format!("/previews/{}/{width}", Picture::hash(&picture));
+        Answer::of(stack.get(&path)).await.expect_error(404);
+    }
 }
 
 #[tokio::test]

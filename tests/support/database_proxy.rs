@@ -39,6 +39,7 @@ pub struct DatabaseProxy {
     busy: Arc<AtomicU64>,
     refused: Arc<Mutex<Option<String>>>,
     missed: Arc<Mutex<Option<String>>>,
+    missed_once: Arc<Mutex<Option<String>>>,
     /// Writes that failed for what they contained.
     pub refusals: Arc<AtomicU64>,
     /// Of this many calls, one is throttled; 0 for none.
@@ -65,6 +66,7 @@ impl DatabaseProxy {
             busy: Arc::default(),
             refused: Arc::default(),
             missed: Arc::default(),
+            missed_once: Arc::default(),
             refusals: Arc::default(),
             throttled: Arc::default(),
             delay: Arc::default(),
@@ -91,9 +93,17 @@ impl DatabaseProxy {
         *self.missed.lock().expect("nobody panicked") = text;
     }
 
+    /// Has the next read of a single row find nothing whose request contains a text.
+    pub fn miss_once(&self, text: &str) {
+        *self.missed_once.lock().expect("nobody panicked") = Some(text.to_owned());
+    }
+
     fn misses(&self, body: &[u8]) -> bool {
+        let body = String::from_utf8_lossy(body);
         let missed = self.missed.lock().expect("nobody panicked");
-        missed.as_ref().is_some_and(|text| String::from_utf8_lossy(body).contains(text))
+        let mut once = self.missed_once.lock().expect("nobody panicked");
+        missed.as_ref().is_some_and(|text| body.contains(text))
+            || once.take_if(|text| body.contains(text.as_str())).is_some()
     }
 
     fn refuses(&self, body: &[u8]) -> bool {

@@ -183,9 +183,18 @@ impl Queue {
         let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
         // As late as can be: it may have been removed while it was decoded.
         self.require_shown(&picture.uri).await?;
-        let hash = Picture::hash(&picture.uri);
+        let (hash, mut stored) = (Picture::hash(&picture.uri), Vec::new());
         for (form, bytes) in forms {
-            self.bucket.put(&Picture::object(&hash, form.width), Picture::MIME, bytes).await?;
+            let key = Picture::object(&hash, form.width);
+            self.bucket.put(&key, Picture::MIME, bytes).await?;
+            stored.push(key);
+        }
+        // The operator's desk moves away what it finds, after it noted the removal: what came later is seen here.
+        if let Err(removed) = self.require_shown(&picture.uri).await {
+            for key in stored {
+                self.bucket.delete(&key).await?;
+            }
+            return Err(removed);
         }
         if taken.content.uri == taken.picture {
             content.size = Some(file.len() as u64);
