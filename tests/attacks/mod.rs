@@ -8,6 +8,7 @@ mod fake_collection;
 mod forged_token;
 mod last_way_in;
 mod locked_out;
+mod look_alikes;
 mod mail_flood;
 mod others_things;
 mod page_session;

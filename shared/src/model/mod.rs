@@ -91,7 +91,7 @@ pub use moderation::{Action, Reason, Statement, Subject, Suspension};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use moment_update::{MomentEdit, MomentUpdate, SaleEdit};
 pub use moving::{MovingMoment, pointing, split_pointer};
-pub use name_shape::NameShape;
+pub use name_shape::{NameShape, ReservedNames};
 pub use news_mails::{NewsMails, UnsubscribeToken};
 pub use one_time_code::{Nonce, OneTimeCode};
 pub use page::{Page, PageLimit, PageNumber, PageStart, Until};

@@ -1,7 +1,7 @@
 use std::{fmt, str::FromStr};
 
 use unicode_security::{
-    GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
+    GeneralSecurityProfile, MixedScript, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
 };
 
 use super::{cid::Cid, invalid::Invalid, schema::text_schema};
@@ -75,7 +75,10 @@ impl FromStr for Username {
         if !text.check_restriction_level(RestrictionLevel::HighlyRestrictive) {
             return Err(Invalid("must not mix letters of different alphabets"));
         }
-        if !text.is_ascii() && skeleton(text).all(|c| c.is_ascii()) {
+        // Accents make no difference between alphabets: `ВЁ` looks like `BË`.
+        let is_latin = text.resolve_script_set().base.iter().any(|script| script.short_name() == "Latn");
+        let seems_latin = |c: char| c.is_ascii() || (!is_latin && is_mark(c));
+        if !text.is_ascii() && skeleton(text).all(seems_latin) {
             return Err(Invalid("must not look like a name in Latin letters: write it in them"));
         }
         Ok(Self(text.to_owned()))
@@ -124,10 +127,13 @@ fn is_plain(character: char) -> bool {
 fn has_stray_marks(text: &str) -> bool {
     let mut in_a_row = 3;
     text.chars().any(|c| {
-        let is_mark = !c.is_ascii() && !c.is_alphanumeric();
-        in_a_row = if is_mark { in_a_row + 1 } else { 0 };
+        in_a_row = if is_mark(c) { in_a_row + 1 } else { 0 };
         in_a_row > 2
     })
+}
+
+fn is_mark(character: char) -> bool {
+    !character.is_ascii() && !character.is_alphanumeric()
 }
 
 macro_rules! text {
@@ -189,8 +195,15 @@ mod tests {
             "ada@home",
             "ada/..",
             "ad😀",
+            "a\u{200b}da",
+            "a\u{200c}da",
             "a\u{200d}da",
+            "ada\u{200e}",
             "\u{202e}ada",
+            "\u{2066}ada\u{2069}",
+            "a\u{2060}da",
+            "\u{feff}ada",
+            "a\u{ad}da",
             "ａｄａ",
             "𝐚𝐝𝐚",
             &piled,
@@ -205,7 +218,7 @@ mod tests {
 
     #[test]
     fn names_confusable_with_latin_ones_are_refused() {
-        for text in ["аda", "асе", "аdа", "раураl", "o\u{3bf}o"] {
+        for text in ["аda", "асе", "аdа", "раураl", "o\u{3bf}o", "ВЁАТ", "рёс"] {
             assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
         }
     }

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::{
     model::{
-        ActivityId, Address, ArtistId, ChainId, Cid, ClaimId, DeliveryId, Email, EventId, MomentRef, NameShape, Reason,
-        Subject, TokenId, TransactionId, UploadId, WebhookId, WriteKind,
+        ActivityId, Address, ArtistId, ChainId, Cid, ClaimId, DeliveryId, Email, EventId, MomentRef, Reason, Subject,
+        TokenId, TransactionId, UploadId, WebhookId, WriteKind,
     },
     store::engine::rows::rows,
 };
@@ -69,8 +69,8 @@ rows! { ROWS;
             /// Name and URI of the collection that moments go to without another one; its address follows from them
             fn own_collection(chain: ChainId) = "{chain}";
         }
-        partition (name: &NameShape) = "USERNAME#{name}" {
-            /// Owner of a username, and so of those that look like it
+        partition (name: &str) = "USERNAME#{name}" {
+            /// Owner of a username in its folded form, or of all with its shape
             fn username() = "ARTIST" until "30 days after the artist gave the name up; nobody else can take it until then";
         }
         partition (first: &str) = "SEARCH#{first}" {
@@ -238,8 +238,7 @@ rows! { ROWS;
     /// A webhook's secret isn't stored: it is derived from a KMS key, the webhook's id and the secret's number. A
     /// delivery is one row while it waits, and another one, with its outcome, for the rest of its 7 days. Webhooks
     /// with new deliveries are in one partition, those whose last attempt failed in another, in the order of their
-    /// next attempts: two Queries find what is due. The row that marks new deliveries has another random number each
-    /// time, and is deleted only as it was read. `deliver-webhooks` advances a log's position after storing the
+    /// next attempts: two Queries find what is due. `deliver-webhooks` advances a log's position after storing the
     /// deliveries: after a crash they are stored again, and sent again with the same `webhook-id`.
     section "Webhooks" {
         partition (artist: ArtistId) = "WEBHOOKS#{artist}" {

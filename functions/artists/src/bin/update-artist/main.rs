@@ -1,6 +1,6 @@
 //! `PATCH /artists/me`: changes the caller's profile.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
@@ -12,7 +12,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, serve},
-    model::{AvatarUri, Cid, NameShape, Username},
+    model::{AvatarUri, Cid, ReservedNames, Username},
     store::{
         artist::{ArtistTable, Artists, HELD_NAMES, Media, NAME_HELD_FOR, NewsQueue, ProfileChange, ProfileRefusal},
         chain::{ChainTable, PreviewQueue},
@@ -35,8 +35,7 @@ struct UpdateArtist {
     news: NewsQueue,
     previews: PreviewQueue,
     site: Site,
-    /// Names that artists would be taken for the service with.
-    reserved: HashSet<NameShape>,
+    reserved: ReservedNames,
 }
 
 impl Endpoint for UpdateArtist {
@@ -50,7 +49,7 @@ impl Endpoint for UpdateArtist {
             news: NewsQueue::new(artists),
             previews: PreviewQueue::new(ChainTable::from_env(&aws)?),
             site: Site::from_env(),
-            reserved: config::required(config::variables::RESERVED_NAMES)?.split(',').map(NameShape::of).collect(),
+            reserved: ReservedNames::of(&config::required(config::variables::RESERVED_NAMES)?),
         })
     }
 
@@ -65,7 +64,7 @@ impl Endpoint for UpdateArtist {
                  and news_mails",
             ));
         }
-        if change.username.as_ref().is_some_and(|name| self.reserved.contains(&NameShape::of(name.as_str()))) {
+        if change.username.as_ref().is_some_and(|name| self.reserved.cover(name.as_str())) {
             return Err(ApiError::invalid_field("username", "is kept for the service: choose another"));
         }
         let avatar = change.avatar.and_then(|AvatarUri(cid)| cid);

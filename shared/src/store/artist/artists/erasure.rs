@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use super::{
     artist::{Artists, profile_key, wallet_key},
     outbox::Outbox,
-    usernames::name_key,
+    usernames::{held_keys, name_keys},
 };
 use crate::{
     aws::Dispatch,
@@ -21,10 +21,11 @@ impl Artists {
     pub(in crate::store) async fn erasure(&self, artist: ArtistId) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Some(profile) = self.profile(artist).await? else { return Ok(Vec::new()) };
         for held in &profile.held_names {
-            let key = name_key(&held.folded);
-            let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
-            let call = call.condition_expression("artist_id = :artist");
-            unless_refused(call.expression_attribute_values(":artist", text(artist)).dispatch().await)?;
+            for key in name_keys(&held.folded) {
+                let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
+                let call = call.condition_expression("artist_id = :artist");
+                unless_refused(call.expression_attribute_values(":artist", text(artist)).dispatch().await)?;
+            }
         }
         let whole = Delete::builder()
             .table_name(&self.0.name)
@@ -33,8 +34,10 @@ impl Artists {
             .expression_attribute_values(":loaded", number(profile.version));
         let mut writes =
             vec![TransactWriteItem::builder().delete(whole.build()?).build(), self.0.deletion(&rows::contact(artist))?];
+        for key in held_keys(&profile) {
+            writes.push(self.deletion_of(&key, artist)?);
+        }
         if !profile.username.is_empty() {
-            writes.push(self.deletion_of(&name_key(&profile.username), artist)?);
             writes.extend(Search::new(self.0.clone()).relist(Some(&profile.username), None)?);
         }
         for wallet in profile.wallets.iter().map(|wallet| wallet.address) {

@@ -44,6 +44,9 @@ pub struct Profile {
     /// Time of the last change, in Unix seconds.
     pub updated_at: u64,
     pub(super) held_names: Vec<HeldName>,
+    /// Whether the row of the username's shape is the artist's, too.
+    #[serde(default)]
+    pub(super) has_shape: bool,
     pub(super) version: u64,
 }
 

@@ -147,6 +147,7 @@ impl Artists {
             suspension: None,
             updated_at: now,
             held_names: Vec::new(),
+            has_shape: false,
             version: 0,
         };
         self.0.insertion(&profile_key(artist.artist_id), &profile)

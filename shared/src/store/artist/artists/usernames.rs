@@ -1,4 +1,6 @@
-//! Usernames are unique among those that look alike; a name that is given up stays reserved for its artist for a while.
+//! Usernames are unique among those that look alike; a name that is given up stays reserved for its artist for a while. A
+//! name has two rows: of its folded form, by which it is found, and of its shape, which keeps look-alikes away. A name that
+//! was taken before look-alikes counted has the first alone, and stays its artist's even if the shape is another's.
 
 use std::time::Duration;
 
@@ -79,22 +81,33 @@ impl Artists {
         username: &Username,
         now: u64,
     ) -> Result<Result<Writes<ProfileRefusal>, ProfileRefusal>, StoreError> {
-        let artist = profile.artist;
-        let (old, new) = (NameShape::of(&profile.username), NameShape::of(username.as_str()));
+        let artist = profile.artist.artist_id;
         if profile.username == username.as_str() {
             return Ok(Ok(Vec::new()));
         }
+        let (folded, shape) = (FoldedName::of(&profile.username), NameShape::of(&profile.username));
+        let new = NameShape::of(username.as_str());
+        let is_same = folded == FoldedName::of(username.as_str());
+        let held = held_keys(profile);
+        let claimed = if is_same { held.clone() } else { name_keys(username.as_str()) };
         profile.held_names.retain(|name| name.until > now && NameShape::of(&name.folded) != new);
-        let mut writes = vec![(self.claim(artist.artist_id, username, now)?, Some(ProfileRefusal::NameTaken))];
-        if !profile.username.is_empty() && old != new {
+        let mut until = now;
+        if !profile.username.is_empty() && shape != new {
             if profile.held_names.len() >= HELD_NAMES {
                 let until = profile.held_names.iter().map(|name| name.until).min().unwrap_or(now);
                 return Ok(Err(ProfileRefusal::TooManyNames { until }));
             }
-            let until = now + NAME_HELD_FOR.as_secs();
-            writes.push((self.release(artist.artist_id, &profile.username, until)?, None));
-            profile.held_names.push(HeldName { folded: FoldedName::of(&profile.username).to_string(), until });
+            until = now + NAME_HELD_FOR.as_secs();
+            profile.held_names.push(HeldName { folded: folded.to_string(), until });
         }
+        let mut writes = Vec::new();
+        for key in &claimed {
+            writes.push((self.claim(key, artist, username, now)?, Some(ProfileRefusal::NameTaken)));
+        }
+        for key in held.iter().filter(|key| !claimed.contains(key)) {
+            writes.push((self.release(key, artist, until)?, None));
+        }
+        profile.has_shape |= !is_same;
         let before = std::mem::replace(&mut profile.username, username.to_string());
         writes.extend(self.show_name(profile, &before)?.into_iter().map(|write| (write, None)));
         Ok(Ok(writes))
@@ -120,23 +133,26 @@ impl Artists {
         Ok(writes)
     }
 
-    fn claim(&self, artist: ArtistId, username: &Username, now: u64) -> Result<TransactWriteItem, StoreError> {
+    fn claim(
+        &self,
+        key: &PrimaryKey,
+        artist: ArtistId,
+        username: &Username,
+        now: u64,
+    ) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder()
             .table_name(&self.0.name)
-            .set_item(Some(row(
-                &name_key(username.as_str()),
-                &NameRow { artist_id: artist, username: username.as_str() },
-            )?))
+            .set_item(Some(row(key, &NameRow { artist_id: artist, username: username.as_str() })?))
             .condition_expression("attribute_not_exists(pk) OR artist_id = :artist OR expires_at <= :now")
             .expression_attribute_values(":artist", text(artist))
             .expression_attribute_values(":now", number(now));
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    fn release(&self, artist: ArtistId, name: &str, until: u64) -> Result<TransactWriteItem, StoreError> {
+    fn release(&self, key: &PrimaryKey, artist: ArtistId, until: u64) -> Result<TransactWriteItem, StoreError> {
         let update = Update::builder()
             .table_name(&self.0.name)
-            .set_key(Some(name_key(name).item()))
+            .set_key(Some(key.item()))
             .update_expression("SET expires_at = :until")
             .condition_expression("artist_id = :artist")
             .expression_attribute_values(":until", number(until))
@@ -145,7 +161,22 @@ impl Artists {
     }
 }
 
-/// Of a name as it was given, or folded.
-pub(super) fn name_key(name: &str) -> PrimaryKey {
-    rows::username(&NameShape::of(name))
+/// The row by which a name, as it was given or folded, is found.
+fn name_key(name: &str) -> PrimaryKey {
+    rows::username(FoldedName::of(name).as_str())
+}
+
+/// All rows of a name, as it was given or folded.
+pub(super) fn name_keys(name: &str) -> Vec<PrimaryKey> {
+    let (found, shape) = (name_key(name), rows::username(NameShape::of(name).as_str()));
+    if found == shape { vec![found] } else { vec![found, shape] }
+}
+
+/// The rows of a profile's name that are the artist's.
+pub(super) fn held_keys(profile: &Profile) -> Vec<PrimaryKey> {
+    match profile.username.as_str() {
+        "" => Vec::new(),
+        name if profile.has_shape => name_keys(name),
+        name => vec![name_key(name)],
+    }
 }
