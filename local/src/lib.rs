@@ -31,6 +31,7 @@ pub mod patience;
 pub mod pinning_service;
 pub mod process;
 pub mod queue;
+pub mod receiver;
 pub mod recorder;
 pub mod roles;
 pub mod secrets;

@@ -19,6 +19,7 @@ use crate::{
     paths::Paths,
     patience::eventually,
     queue::queue_unserved,
+    receiver,
     stack_map::StackMap,
 };
 
@@ -299,7 +300,7 @@ impl<'a> TestEvents<'a> {
         }
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let id = self.new_webhook(&format!("http://{}/", listener.local_addr()?)).await?;
-        let receiver = axum::Router::new().fallback(async || ());
+        let receiver = axum::Router::new().fallback(receiver::take);
         let receiver = tokio::spawn(axum::serve(listener, receiver).into_future());
         let delivery = text(&self.as_artist(&format!("/webhooks/{id}/test"), &json!({})).await?, "id")?;
         eventually(format!("{delivery} is delivered"), async || {

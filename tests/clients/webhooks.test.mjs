@@ -30,6 +30,8 @@ before(async () => {
   receiver = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const { type, data } = JSON.parse(body);
+    if (type === "webhook.challenge") return response.end(JSON.stringify(data));
     response.writeHead(204).end();
     tell({ headers: request.headers, body });
   });

@@ -13,9 +13,12 @@ const button = (page, name) => page.getByRole("button", { name });
 
 test("webhook is made, tested, and shown with its last deliveries until it is deleted", async () => {
   const arrived = [];
-  const receiver = createServer((request, response) => {
+  const receiver = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const { type, data } = JSON.parse(body);
+    if (type === "webhook.challenge") return response.end(JSON.stringify(data));
     arrived.push(request.headers["webhook-signature"]);
-    request.resume();
     response.writeHead(204).end();
   });
   await new Promise((resolve) => receiver.listen(0, "127.0.0.1", resolve));
@@ -35,7 +38,11 @@ test("webhook is made, tested, and shown with its last deliveries until it is de
   assert.match(secret, /^whsec_/);
   await page.locator("#new-secret-done").click();
   assert.equal(await page.locator("#new-secret-value").inputValue(), "");
-  await page.getByText("comment.created · on").waitFor();
+  await found(async () => {
+    await button(page, "Look again").click();
+    await settled(page);
+    return page.getByText("comment.created · on").count();
+  }, "the receiver's answer to its challenge");
 
   await button(page, `Test ${url}`).click();
   await found(async () => {

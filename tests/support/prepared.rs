@@ -66,7 +66,7 @@ impl Stack {
     pub async fn told_webhook(&self, artist: &SignedIn) -> [String; 2] {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/x", listener.local_addr().expect("an address"));
-        tokio::spawn(axum::serve(listener, Router::new().fallback(async || ())).into_future());
+        tokio::spawn(axum::serve(listener, Router::new().fallback(local::receiver::take)).into_future());
         let webhook = self.new_webhook(artist, &url).await;
         let delivery = text(&self.send_as(artist, self.post(&format!("/webhooks/{webhook}/test"))).await["id"]);
         eventually(format!("{delivery} is delivered"), async || {

@@ -35,11 +35,13 @@ pub struct Message {
 }
 
 /// It answers `/hang…` never, `/fail…` with 500, `/gone…` with 410, `/redirect…` with a redirect to `/private`, and
-/// everything else with the status that was set.
+/// everything else with the status that was set. Challenges are kept apart, and answered except at `/unasked…`, which takes
+/// them as anything else, and `/echo…`, which sends back what it gets.
 #[derive(Clone)]
 pub struct Receiver {
     pub url: String,
     messages: Arc<Mutex<Vec<Message>>>,
+    challenges: Arc<Mutex<Vec<Message>>>,
     status: Arc<AtomicU16>,
 }
 
@@ -63,7 +65,8 @@ impl Receiver {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let receiver = Self { url, messages: Arc::default(), status: Arc::new(AtomicU16::new(200)) };
+        let receiver =
+            Self { url, messages: Arc::default(), challenges: Arc::default(), status: Arc::new(AtomicU16::new(200)) };
         let app = Router::new().fallback(receive).with_state(receiver.clone());
         tokio::spawn(axum::serve(listener, app).into_future());
         receiver
@@ -75,6 +78,12 @@ impl Receiver {
 
     pub fn messages(&self) -> Vec<Message> {
         self.messages.lock().expect("nobody panicked").clone()
+    }
+
+    /// The challenges that came to a path.
+    pub fn challenges(&self, path: &str) -> Vec<Message> {
+        let challenges = self.challenges.lock().expect("nobody panicked");
+        challenges.iter().filter(|message| message.path == path).cloned().collect()
     }
 
     /// What came to a path, once it is so many messages.
@@ -121,8 +130,12 @@ impl Tally {
             dice: Arc::new(Mutex::new(Dice::at(0))),
             came: Arc::default(),
         };
-        let receiver =
-            Receiver { url: tally.url.clone(), messages: Arc::default(), status: Arc::new(AtomicU16::new(200)) };
+        let receiver = Receiver {
+            url: tally.url.clone(),
+            messages: Arc::default(),
+            challenges: Arc::default(),
+            status: Arc::new(AtomicU16::new(200)),
+        };
         let state = (tally.clone(), receiver);
         tokio::spawn(axum::serve(listener, Router::new().fallback(count).with_state(state)).into_future());
         tally
@@ -191,8 +204,18 @@ async fn count(
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let path = uri.path().to_owned();
-    receiver.messages.lock().expect("nobody panicked").push(Message { path: path.clone(), headers, body });
-    answer(&receiver, &path).await
+    let message = Message { path: path.clone(), headers, body };
+    let Some(challenge) = local::receiver::answer(&message.body) else {
+        receiver.messages.lock().expect("nobody panicked").push(message);
+        return answer(&receiver, &path).await;
+    };
+    let echo = message.body.clone();
+    receiver.challenges.lock().expect("nobody panicked").push(message);
+    match path {
+        path if path.starts_with("/unasked") => answer(&receiver, &path).await,
+        path if path.starts_with("/echo") => echo.into_response(),
+        _ => challenge.into_response(),
+    }
 }
 
 async fn answer(receiver: &Receiver, path: &str) -> Response {

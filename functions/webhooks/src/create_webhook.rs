@@ -36,8 +36,8 @@ pub struct CreateWebhookResponse {
 /// Create a webhook
 ///
 /// Sends events that concern your wallets to its URL as they happen, each as a POST signed according to the public
-/// specification Standard Webhooks. The secret is shown this once. You have at most 10 webhooks. The artist is
-/// notified by mail. See the guide on webhooks.
+/// specification Standard Webhooks. Its receiver first has to answer the challenge that it is sent. The secret is shown
+/// this once. You have at most 10 webhooks. The artist is notified by mail. See the guide on webhooks.
 #[utoipa::path(
     post,
     path = "/webhooks",

@@ -31,10 +31,10 @@ impl UpdateWebhookRequest {
         url.is_none() && types.is_none() && description.is_none() && active.is_none()
     }
 
-    /// Changes the webhook.
-    pub fn apply(&self, webhook: &mut Webhook) {
+    /// Changes the webhook at `now` (Unix seconds).
+    pub fn apply(&self, webhook: &mut Webhook, now: u64) {
         if let Some(url) = &self.url {
-            webhook.url = url.clone();
+            webhook.redirect(url, now);
         }
         if let Some(types) = &self.types {
             webhook.types = types.clone();
@@ -45,7 +45,7 @@ impl UpdateWebhookRequest {
             webhook.description = description.clone();
         }
         match self.active {
-            Some(true) => webhook.status = WebhookStatus::Active,
+            Some(true) => webhook.switch_on(now),
             Some(false) if webhook.is_active() => webhook.status = WebhookStatus::Paused,
             _ => {}
         }
@@ -55,7 +55,8 @@ impl UpdateWebhookRequest {
 /// Change a webhook
 ///
 /// Missing fields stay unchanged; at least one is required. While a webhook is off, new events aren't kept for it.
-/// Once it is on again, events that were queued before, for up to three days, are sent first.
+/// Once it is on again, events that were queued before, for up to three days, are sent first. The receiver at another
+/// URL is challenged first, as that of a new webhook; `active: true` has one that didn't answer challenged again.
 #[utoipa::path(
     patch,
     path = "/webhooks/{id}",

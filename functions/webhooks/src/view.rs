@@ -23,13 +23,17 @@ pub struct WebhookView {
     /// The only collection whose events are sent; null for all.
     #[schema(required = true)]
     collection: Option<Address>,
-    /// Whether it gets events: `gone` if its receiver answered 410, `failing` if it failed for five days.
+    /// Whether it gets events: `pending` until its receiver answers the challenge, `gone` if it answered 410, `failing` if
+    /// it failed for five days, or didn't answer the challenge for one.
     status: WebhookStatus,
     /// ISO 8601.
     created_at: String,
     /// When the secret was replaced last: ISO 8601; null if never.
     #[schema(required = true)]
     rotated_at: Option<String>,
+    /// The last attempt to have the receiver answer its challenge; null before the first, and once it did.
+    #[schema(required = true)]
+    last_challenge: Option<AttemptView>,
 }
 
 /// A delivery of an event.
@@ -62,7 +66,7 @@ struct AttemptView {
     status: Option<u16>,
     /// How long it took, in milliseconds.
     latency_ms: u64,
-    /// Why there is no answer; null with one.
+    /// What was wrong; null if the status says it.
     #[schema(required = true)]
     error: Option<String>,
 }
@@ -70,19 +74,25 @@ struct AttemptView {
 impl WebhookView {
     /// Shows a webhook. Fails for a time beyond the year 9999.
     pub fn of(webhook: Webhook) -> Result<Self, ApiError> {
-        let Webhook { id, url, description, types, collection, status, created_at, rotated_at, .. } = webhook;
+        let status = webhook.shown_status();
+        let Webhook { id, url, description, types, collection, created_at, rotated_at, challenge, .. } = webhook;
         let created_at = clock::iso_8601(created_at)?;
         let rotated_at = rotated_at.map(clock::iso_8601).transpose()?;
-        Ok(Self { id, url, description, types, collection, status, created_at, rotated_at })
+        let last_challenge = challenge.and_then(|challenge| challenge.last).map(AttemptView::of).transpose()?;
+        Ok(Self { id, url, description, types, collection, status, created_at, rotated_at, last_challenge })
+    }
+}
+
+impl AttemptView {
+    fn of(attempt: DeliveryAttempt) -> Result<Self, ApiError> {
+        let DeliveryAttempt { at, status, latency_ms, error } = attempt;
+        Ok(Self { at: clock::iso_8601(at)?, status, latency_ms, error })
     }
 }
 
 impl DeliveryView {
     /// Shows a delivery. Fails for a time beyond the year 9999.
     pub fn of(delivery: Delivery) -> Result<Self, ApiError> {
-        let attempt = |DeliveryAttempt { at, status, latency_ms, error }| {
-            Ok::<_, ApiError>(AttemptView { at: clock::iso_8601(at)?, status, latency_ms, error })
-        };
         Ok(Self {
             id: delivery.id,
             event_id: delivery.event,
@@ -90,7 +100,7 @@ impl DeliveryView {
             status: delivery.status,
             attempts: delivery.attempts,
             created_at: clock::iso_8601(delivery.created_at)?,
-            last_attempt: delivery.last.map(attempt).transpose()?,
+            last_attempt: delivery.last.map(AttemptView::of).transpose()?,
         })
     }
 }

@@ -12,3 +12,4 @@ pub mod request;
 pub mod service_client;
 pub mod transact;
 pub mod wallet_verifier;
+pub mod webhook_message;

@@ -156,11 +156,14 @@ impl Mailer {
     }
 
     /// Tells that a webhook was switched off. One SES call.
-    pub async fn send_webhook_off(&self, to: &Email, url: &WebhookUrl, origin: &str) -> Result<(), MailError> {
-        let words = format!(
-            "Your webhook at {host} was switched off: no try to deliver an event to it has succeeded for five days.",
-            host = url.host()
-        );
+    pub async fn send_webhook_off(
+        &self,
+        to: &Email,
+        url: &WebhookUrl,
+        why: &str,
+        origin: &str,
+    ) -> Result<(), MailError> {
+        let words = format!("Your webhook at {host} was switched off: {why}.", host = url.host());
         let advice = format!(
             "Once its receiver answers again, switch it on. What happened meanwhile is kept at {origin}/events."
         );

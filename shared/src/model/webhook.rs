@@ -41,8 +41,10 @@ pub enum WebhookStatus {
     Paused,
     /// Its receiver answered 410.
     Gone,
-    /// Its receiver failed for five days.
+    /// Its receiver failed for five days, or didn't answer its challenge for one.
     Failing,
+    /// Its receiver has to answer its challenge first: events wait. Never stored.
+    Pending,
 }
 
 /// What became of a delivery.

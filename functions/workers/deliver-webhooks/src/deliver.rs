@@ -16,7 +16,7 @@ use shared::{
     model::{DeliveryStatus, WebhookId, WebhookStatus},
     store::{
         across::EventLogs,
-        artist::{Artists, Deliveries, Delivery, DueWebhook, SecretName, Webhook, WebhookQueue, Webhooks},
+        artist::{Artists, Challenge, Deliveries, Delivery, DueWebhook, SecretName, Webhook, WebhookQueue, Webhooks},
     },
     telemetry,
 };
@@ -36,6 +36,10 @@ const PATIENCE: u64 = 3 * DAY;
 
 /// How long a webhook may fail, in seconds.
 const MERCY: u64 = 5 * DAY;
+
+/// Why a webhook is switched off, for mails.
+const FAILED: &str = "no try to deliver an event to it has succeeded for five days";
+const UNANSWERED: &str = "its receiver hasn't answered its challenge for a day";
 
 /// Deliveries that are read at a time.
 const AHEAD: usize = 20;
@@ -70,6 +74,13 @@ impl Deliverer {
             let Some(webhook) = webhook.filter(Webhook::is_active) else {
                 return Ok(self.queue.forget(&due).await?);
             };
+            if let Some(challenge) = &webhook.challenge {
+                if !self.challenge(&webhook, challenge, &mut due).await? || Instant::now() >= until {
+                    return Ok(());
+                }
+                // Its artist may have named another receiver meanwhile.
+                continue;
+            }
             let waiting = {
                 let _passed = self.passing.read().await;
                 self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?
@@ -86,6 +97,51 @@ impl Deliverer {
                 }
             }
         }
+    }
+
+    /// Has the receiver prove that it wants events; `false` if it didn't.
+    async fn challenge(
+        &self,
+        webhook: &Webhook,
+        challenge: &Challenge,
+        due: &mut DueWebhook,
+    ) -> Result<bool, DeliverError> {
+        let now = clock::now()?.as_secs();
+        let secrets = self.secrets(webhook, now).await?;
+        let (outcome, attempt) = self.sender.challenge(webhook, challenge, &secrets, now).await?;
+        let off = match outcome {
+            Outcome::Gone => Some(WebhookStatus::Gone),
+            Outcome::Failed if challenge.is_over(now) => Some(WebhookStatus::Failing),
+            Outcome::Taken | Outcome::Failed => None,
+        };
+        let note = |found: &mut Webhook| {
+            let is_active = found.is_active();
+            let Some(sent) = found.challenge.as_mut().filter(|current| current.id == challenge.id) else { return };
+            sent.last = Some(attempt.clone());
+            if outcome == Outcome::Taken {
+                found.challenge = None;
+            }
+            if let Some(status) = off.filter(|_| is_active) {
+                found.status = status;
+            }
+        };
+        self.webhooks.change(due.artist_id, due.webhook, note).await?;
+        if outcome == Outcome::Taken {
+            self.queue.recover(due).await?;
+            return Ok(true);
+        }
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        if let Some(status) = off {
+            self.queue.forget(due).await?;
+            if status == WebhookStatus::Failing {
+                self.notify_owner(webhook, due, UNANSWERED).await;
+            }
+            return Ok(false);
+        }
+        due.failures = due.failures.saturating_add(1);
+        due.failing_since = due.failing_since.or(Some(now));
+        self.put_off(due).await?;
+        Ok(false)
     }
 
     /// Tries once; `false` if the rest waits.
@@ -121,14 +177,18 @@ impl Deliverer {
                 let since = *due.failing_since.get_or_insert(now);
                 if since + MERCY <= now {
                     self.switch_off(due, WebhookStatus::Failing).await?;
-                    self.notify_owner(webhook, due).await;
+                    self.notify_owner(webhook, due, FAILED).await;
                     return Ok(false);
                 }
-                let random = uuid::Uuid::new_v4().as_u64_pair().1;
-                self.queue.put_off(due, clock::now()?.as_secs() + pause(due.failures, random)).await?;
+                self.put_off(due).await?;
                 Ok(false)
             }
         }
+    }
+
+    async fn put_off(&self, due: &DueWebhook) -> Result<(), DeliverError> {
+        let random = uuid::Uuid::new_v4().as_u64_pair().1;
+        Ok(self.queue.put_off(due, clock::now()?.as_secs() + pause(due.failures, random)).await?)
     }
 
     async fn end(&self, due: &DueWebhook, delivery: Delivery, status: DeliveryStatus) -> Result<(), DeliverError> {
@@ -146,10 +206,10 @@ impl Deliverer {
         Ok(self.queue.forget(due).await?)
     }
 
-    async fn notify_owner(&self, webhook: &Webhook, due: &DueWebhook) {
+    async fn notify_owner(&self, webhook: &Webhook, due: &DueWebhook, why: &str) {
         let notice = async {
             if let Some(to) = self.artists.contact(due.artist_id, clock::now()?.as_secs()).await?.email {
-                self.mailer.send_webhook_off(&to, &webhook.url, &self.origin).await?;
+                self.mailer.send_webhook_off(&to, &webhook.url, why, &self.origin).await?;
             }
             Ok::<_, DeliverError>(())
         };

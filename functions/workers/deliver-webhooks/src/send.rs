@@ -10,11 +10,13 @@ use reqwest::{
     header::{ACCEPT_ENCODING, CONTENT_TYPE},
     redirect::Policy,
 };
+use serde_json::{Value, json};
 use shared::{
+    api::webhook_message::{CHALLENGE, webhook_message},
     auth::webhook_secret::WebhookSecret,
     model::WebhookUrl,
     public_web::{PrivateReceivers, PublicResolver},
-    store::artist::{Delivery, DeliveryAttempt},
+    store::artist::{Challenge, Delivery, DeliveryAttempt, Webhook},
     telemetry::trace,
 };
 
@@ -36,6 +38,16 @@ pub(crate) enum Outcome {
     /// The receiver wants nothing more.
     Gone,
     Failed,
+}
+
+impl Outcome {
+    fn of(status: Option<u16>) -> Self {
+        match status {
+            Some(200..300) => Self::Taken,
+            Some(GONE) => Self::Gone,
+            _ => Self::Failed,
+        }
+    }
 }
 
 /// Sends to public web addresses.
@@ -65,16 +77,47 @@ impl Sender {
         secrets: &[WebhookSecret],
         now: u64,
     ) -> (Outcome, DeliveryAttempt) {
+        let (attempt, _) = self.post(url, &delivery.event, &delivery.body, secrets, now).await;
+        (Outcome::of(attempt.status), attempt)
+    }
+
+    /// Sends a receiver its challenge; taken if its answer is what was asked for. Fails for a time beyond the year 9999.
+    pub(crate) async fn challenge(
+        &self,
+        webhook: &Webhook,
+        challenge: &Challenge,
+        secrets: &[WebhookSecret],
+        now: u64,
+    ) -> Result<(Outcome, DeliveryAttempt), time::Error> {
+        let data = json!({"challenge": challenge.text});
+        let body = webhook_message(CHALLENGE, challenge.id, webhook.id, &data, now)?;
+        let (mut attempt, answer) = self.post(&webhook.url, &challenge.id.to_string(), &body, secrets, now).await;
+        let mut outcome = Outcome::of(attempt.status);
+        if outcome == Outcome::Taken && !is_answered(&challenge.text, &answer) {
+            attempt.error = Some("its answer isn't the challenge".to_owned());
+            outcome = Outcome::Failed;
+        }
+        Ok((outcome, attempt))
+    }
+
+    /// Returns the try, and the answer's body as far as it was read.
+    async fn post(
+        &self,
+        url: &WebhookUrl,
+        id: &str,
+        body: &str,
+        secrets: &[WebhookSecret],
+        now: u64,
+    ) -> (DeliveryAttempt, Vec<u8>) {
         let started = Instant::now();
         let answered = match url.parsed().filter(|_| self.private.admit(url)) {
             None => Err("its address isn't public"),
             Some(url) => {
-                let signatures: Vec<_> =
-                    secrets.iter().map(|secret| secret.sign(&delivery.event, now, &delivery.body)).collect();
+                let signatures: Vec<_> = secrets.iter().map(|secret| secret.sign(id, now, body)).collect();
                 let request = self.client.post(url).header(CONTENT_TYPE, "application/json");
-                let request = request.header(ACCEPT_ENCODING, "identity").header("webhook-id", &delivery.event);
+                let request = request.header(ACCEPT_ENCODING, "identity").header("webhook-id", id);
                 let request = request.header("webhook-timestamp", now);
-                let request = request.header("webhook-signature", signatures.join(" ")).body(delivery.body.clone());
+                let request = request.header("webhook-signature", signatures.join(" ")).body(body.to_owned());
                 match tokio::time::timeout(TIMEOUT, trace::send(request)).await {
                     Err(_) => Err("no answer within 10 seconds"),
                     Ok(Err(error)) if error.is_connect() => Err("no connection to a public address"),
@@ -84,44 +127,46 @@ impl Sender {
             }
         };
         let latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (status, error) = match answered {
-            Ok(response) => (Some(finish(response, REST).await), None),
-            Err(error) => (None, Some(error.to_owned())),
+        let (status, error, answer) = match answered {
+            Ok(response) => {
+                let (status, answer) = finish(response, REST).await;
+                (Some(status), None, answer)
+            }
+            Err(error) => (None, Some(error.to_owned()), Vec::new()),
         };
-        let outcome = match status {
-            Some(200..300) => Outcome::Taken,
-            Some(GONE) => Outcome::Gone,
-            _ => Outcome::Failed,
-        };
-        (outcome, DeliveryAttempt { at: now, status, latency_ms, error })
+        (DeliveryAttempt { at: now, status, latency_ms, error }, answer)
     }
 }
 
-/// Returns the status of an answer. Reads a short answer to its end, for so long at most: the connection can then be
-/// used again.
-async fn finish(mut response: Response, at_most: Duration) -> u16 {
-    let status = response.status().as_u16();
+/// Whether an answer is the challenge, alone or as an object's `challenge`: what was sent, sent back, has it deeper.
+fn is_answered(challenge: &str, answer: &[u8]) -> bool {
+    let is_field = |answer: Value| answer["challenge"] == challenge;
+    answer.trim_ascii() == challenge.as_bytes() || serde_json::from_slice(answer).is_ok_and(is_field)
+}
+
+/// Returns the status of an answer, and its body. Reads a short answer to its end, for so long at most: the connection can
+/// then be used again.
+async fn finish(mut response: Response, at_most: Duration) -> (u16, Vec<u8>) {
+    let (status, mut body) = (response.status().as_u16(), Vec::new());
     if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {
-        return status;
+        return (status, body);
     }
     let rest = async {
-        let mut length = 0;
         while let Ok(Some(chunk)) = response.chunk().await {
-            length += chunk.len();
-            if length > MAX_BYTES {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_BYTES {
                 return;
             }
         }
     };
     let _ = tokio::time::timeout(at_most, rest).await;
-    status
+    (status, body)
 }
 
 #[cfg(test)]
 mod tests {
     use std::{env, process::Command};
 
-    use serde_json::json;
     use shared::model::{DeliveryId, WebhookId};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
@@ -184,7 +229,19 @@ mod tests {
         };
         let request = Client::new().get(format!("http://127.0.0.1:{port}/")).send();
         let (_socket, response) = tokio::join!(send, request);
-        tokio::time::timeout(20 * REST, finish(response.unwrap(), at_most)).await.unwrap()
+        tokio::time::timeout(20 * REST, finish(response.unwrap(), at_most)).await.unwrap().0
+    }
+
+    #[test]
+    fn only_the_challenge_itself_is_its_answer() {
+        let challenge = "6c1f2f6e6f0e4b7e9d8a3f1c2b4d5e6f";
+        for answer in [challenge.to_owned(), format!(" {challenge}\n"), json!({"challenge": challenge}).to_string()] {
+            assert!(is_answered(challenge, answer.as_bytes()), "{answer}");
+        }
+        let sent_back = json!({"type": CHALLENGE, "data": {"challenge": challenge}}).to_string();
+        for answer in ["", "{}", "ok", &sent_back, &format!("{challenge}{challenge}"), "{\"challenge\": true}"] {
+            assert!(!is_answered(challenge, answer.as_bytes()), "{answer}");
+        }
     }
 
     #[tokio::test]

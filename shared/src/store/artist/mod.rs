@@ -53,8 +53,8 @@ pub use self::{
         Transactions,
     },
     webhooks::{
-        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS, QueuePlace,
-        QueueScan, SecretName, Webhook, WebhookQueue, Webhooks,
+        Challenge, Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS,
+        QueuePlace, QueueScan, SecretName, Webhook, WebhookQueue, Webhooks,
     },
 };
 pub use super::engine::table::ArtistTable;

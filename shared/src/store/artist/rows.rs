@@ -235,14 +235,13 @@ rows! { ROWS;
         }
     }
 
-    /// A webhook's secret isn't stored: it is derived from a KMS key, the webhook's id and the secret's number. A
-    /// delivery is one row while it waits, and another one, with its outcome, for the rest of its 7 days. Webhooks
+    /// A webhook's secret isn't stored: it is derived from a KMS key, the webhook's id and the secret's number. Webhooks
     /// with new deliveries are in one partition, those whose last attempt failed in another, in the order of their
     /// next attempts: two Queries find what is due. `deliver-webhooks` advances a log's position after storing the
     /// deliveries: after a crash they are stored again, and sent again with the same `webhook-id`.
     section "Webhooks" {
         partition (artist: ArtistId) = "WEBHOOKS#{artist}" {
-            /// All webhooks of an artist, 10 at most: URL, types, collection, status, and the number of the secret
+            /// All webhooks of an artist, 10 at most: URL, types, collection, status, challenge, and the number of the secret
             fn webhooks() = "WEBHOOKS";
         }
         partition (artist: ArtistId) as deliveries = "DELIVERIES#{artist}" {

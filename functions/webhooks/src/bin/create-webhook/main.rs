@@ -46,11 +46,14 @@ impl Endpoint for CreateWebhook {
         types.sort_unstable();
         types.dedup();
         let key = Some(self.secrets.key().to_owned());
-        let webhook = Webhook { description, types, collection, key, ..Webhook::new(url, clock::now()?.as_secs()) };
+        let now = clock::now()?.as_secs();
+        let mut webhook = Webhook { description, types, collection, key, ..Webhook::new(url, now) };
+        webhook.challenge(now);
         let secret = self.secrets.newest(&webhook).await?.reveal();
         if !self.service.webhooks.add(artist, &webhook).await? {
             return Err(ApiError::conflict(format!("You have {MAX_WEBHOOKS} webhooks already: delete one first")));
         }
+        self.service.queue.ask(artist, webhook.id).await?;
         self.activity.note(request, artist, ActivityKind::WebhookCreated, &webhook.url.host()).await;
         Response::json(&CreateWebhookResponse { webhook: WebhookView::of(webhook)?, secret })
     }

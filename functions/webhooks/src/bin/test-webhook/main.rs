@@ -1,7 +1,7 @@
 //! `POST /webhooks/{id}/test`: sends an event that says nothing.
 
 use shared::{
-    clock,
+    api::webhook_message::webhook_message,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, json, serve},
     model::{DeliveryId, WebhookId},
@@ -36,15 +36,6 @@ impl Endpoint for TestWebhook {
 /// An event that says nothing, to try a receiver with.
 fn test_event(webhook: WebhookId, now: u64) -> Result<Delivery, ApiError> {
     let id = DeliveryId::next();
-    let body = json!({
-        "specversion": "1.0",
-        "id": id,
-        "source": "/service",
-        "type": TEST,
-        "time": clock::iso_8601(now)?,
-        "subject": format!("/webhooks/{webhook}"),
-        "datacontenttype": "application/json",
-        "data": {"webhook": webhook},
-    });
-    Ok(Delivery::new(id, webhook, id.to_string(), TEST.to_owned(), body.to_string(), now))
+    let body = webhook_message(TEST, id, webhook, &json!({"webhook": webhook}), now)?;
+    Ok(Delivery::new(id, webhook, id.to_string(), TEST.to_owned(), body, now))
 }

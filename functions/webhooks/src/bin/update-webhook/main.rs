@@ -2,6 +2,7 @@
 
 use shared::{
     api::activity::ActivityLog,
+    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
@@ -38,7 +39,8 @@ impl Endpoint for UpdateWebhook {
         if let Some(url) = &change.url {
             require_public(&self.receivers, url)?;
         }
-        let changed = self.service.webhooks.change(artist, id, |webhook| change.apply(webhook)).await?;
+        let now = clock::now()?.as_secs();
+        let changed = self.service.webhooks.change(artist, id, |webhook| change.apply(webhook, now)).await?;
         let webhook = changed.ok_or_else(|| no_webhook(id))?;
         // The host alone: paths of receivers are often secrets.
         let host = webhook.url.parsed().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();

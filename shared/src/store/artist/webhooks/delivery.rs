@@ -48,7 +48,7 @@ pub struct DeliveryAttempt {
     pub status: Option<u16>,
     /// How long it took, in milliseconds.
     pub latency_ms: u64,
-    /// Why there is no status.
+    /// What was wrong, if the status doesn't say it.
     pub error: Option<String>,
 }
 

@@ -9,5 +9,5 @@ pub use self::{
     delivery::{Deliveries, Delivery, DeliveryAttempt},
     fan_out::{FanOutProgress, LogPosition},
     queue::{DueWebhook, QueuePlace, QueueScan, WebhookQueue},
-    subscription::{MAX_WEBHOOKS, SecretName, Webhook, Webhooks},
+    subscription::{Challenge, MAX_WEBHOOKS, SecretName, Webhook, Webhooks},
 };

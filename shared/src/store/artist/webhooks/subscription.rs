@@ -1,10 +1,12 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
+use super::delivery::DeliveryAttempt;
 use crate::{
     aws::Dispatch,
-    model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
+    model::{Address, ArtistId, DeliveryId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
     store::{
         artist::rows,
         engine::table::{ArtistTable, StoreError, backoff, number, row, unless_refused},
@@ -20,6 +22,9 @@ const FORM: u32 = 2;
 
 /// How long the secret before a rotation signs, too, in seconds.
 const OVERLAP: u64 = 24 * 60 * 60;
+
+/// How long a receiver is challenged, in seconds.
+const CHALLENGED_FOR: u64 = 24 * 60 * 60;
 
 /// Where an artist wants events to be sent to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +54,23 @@ pub struct Webhook {
     /// When the secret was replaced last, in Unix seconds.
     #[serde(default)]
     pub rotated_at: Option<u64>,
+    /// What its receiver has to answer before it gets events; `None` once it did, and of webhooks from before receivers were
+    /// challenged.
+    #[serde(default)]
+    pub challenge: Option<Challenge>,
+}
+
+/// What a receiver answers to prove that it wants events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// Id of the message that it is sent in.
+    pub id: DeliveryId,
+    /// The answer, which can't be guessed.
+    pub text: String,
+    /// Since when it is sent, in Unix seconds.
+    pub since: u64,
+    /// The last try.
+    pub last: Option<DeliveryAttempt>,
 }
 
 /// What a secret of a webhook is derived from.
@@ -88,12 +110,39 @@ impl Webhook {
             key: None,
             former_key: None,
             rotated_at: None,
+            challenge: None,
         }
     }
 
-    /// Whether it gets events.
+    /// Whether it is on: events are kept for it, and sent once its receiver has no challenge to answer.
     pub fn is_active(&self) -> bool {
         self.status == WebhookStatus::Active
+    }
+
+    /// Its status as artists see it.
+    pub fn shown_status(&self) -> WebhookStatus {
+        if self.is_active() && self.challenge.is_some() { WebhookStatus::Pending } else { self.status }
+    }
+
+    /// Has its receiver prove that it wants events, from `now` (Unix seconds) on.
+    pub fn challenge(&mut self, now: u64) {
+        self.challenge = Some(Challenge::new(now));
+    }
+
+    /// Sends events elsewhere, once they are wanted there.
+    pub fn redirect(&mut self, url: &WebhookUrl, now: u64) {
+        if self.url != *url {
+            self.url = url.clone();
+            self.challenge(now);
+        }
+    }
+
+    /// Switches it on. A receiver that hasn't proved itself is challenged anew.
+    pub fn switch_on(&mut self, now: u64) {
+        self.status = WebhookStatus::Active;
+        if self.challenge.is_some() {
+            self.challenge(now);
+        }
     }
 
     /// Gives it another secret, derived from a key.
@@ -114,6 +163,17 @@ impl Webhook {
         let former = self.generation.checked_sub(1).filter(|_| overlaps);
         let former = former.map(|generation| SecretName { generation, key: self.former_key.clone() });
         [Some(self.newest_secret()), former].into_iter().flatten()
+    }
+}
+
+impl Challenge {
+    fn new(now: u64) -> Self {
+        Self { id: DeliveryId::next(), text: Uuid::new_v4().simple().to_string(), since: now, last: None }
+    }
+
+    /// Whether it was sent for long enough.
+    pub fn is_over(&self, now: u64) -> bool {
+        self.since + CHALLENGED_FOR <= now
     }
 }
 

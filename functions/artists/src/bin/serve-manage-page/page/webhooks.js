@@ -6,7 +6,8 @@ const STATES = {
   active: "on",
   paused: "off",
   gone: "off: its receiver wants nothing more",
-  failing: "off: its receiver failed for five days",
+  failing: "off: its receiver failed",
+  pending: "waits until its receiver answers the challenge",
 };
 const SHOWN = 5;
 
@@ -25,10 +26,11 @@ function told({ created_at, type, status, attempts, last_attempt }) {
 }
 
 function webhookRow(webhook, deliveries) {
-  const { id, url, description, types, collection, status } = webhook;
+  const { id, url, description, types, collection, status, last_challenge } = webhook;
   const wanted = types.length ? types.join(", ") : "all events";
   const of = collection ? ` of ${collection}` : "";
-  const element = row("webhook-row", { url, what: `${description ? `${description} · ` : ""}${wanted}${of} · ${STATES[status]}` });
+  const problem = last_challenge ? ` (${last_challenge.error ?? last_challenge.status})` : "";
+  const element = row("webhook-row", { url, what: `${description ? `${description} · ` : ""}${wanted}${of} · ${STATES[status]}${problem}` });
   element.querySelector("[data-slot=deliveries]").append(...deliveries.map((delivery) => item(told(delivery))));
   const act = (name, words, done) => {
     const button = element.querySelector(`[data-act=${name}]`);
@@ -36,7 +38,7 @@ function webhookRow(webhook, deliveries) {
     button.ariaLabel = `${button.textContent} ${url}`;
     onClick(button, $("webhook-problem"), done);
   };
-  const isOn = status === "active";
+  const isOn = status === "active" || status === "pending";
   const again = async (words) => {
     await fill("webhooks", loadWebhooks);
     announce(words);
