@@ -6,7 +6,7 @@ use shared::{
     model::{DeliveryStatus, WebhookStatus},
     store::artist::Webhook,
 };
-use tests::{Stack, eventually};
+use tests::{Answer, Stack, eventually};
 
 use super::{DAY, Hook, receiver::Receiver, unix_now, world::World};
 
@@ -111,4 +111,23 @@ async fn webhooks_from_before_challenges_go_on() {
     world.wait(0, webhook, unix_now()).await;
     world.sandbox.invoke(&json!({})).await;
     assert_eq!((receiver.messages().len(), receiver.challenges("/unasked").len()), (1, 0));
+}
+
+#[tokio::test]
+async fn challenges_are_limited_for_each_artist() {
+    let (stack, receiver) = (Stack::connect(), Receiver::start().await);
+    let artist = stack.new_artist().await;
+    let hook = Hook::create(&stack, &artist, json!({"url": format!("{}/unasked", receiver.url)})).await;
+    // 60 in an hour of the clock, which may end meanwhile.
+    for _ in 0..120 {
+        let answer = hook.ask("PATCH", "", json!({"active": true})).await;
+        if answer.status == 429 {
+            let made = json!({"url": format!("{}/unasked", receiver.url)});
+            Answer::of(stack.post("/webhooks").bearer_auth(&artist.token).json(&made)).await.expect_error(429);
+            hook.ask("PATCH", "", json!({"description": "Printer"})).await.expect_success();
+            return;
+        }
+        answer.expect_success();
+    }
+    panic!("challenges aren't limited");
 }

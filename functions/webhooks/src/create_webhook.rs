@@ -48,6 +48,6 @@ pub struct CreateWebhookResponse {
         example = json!({"url": "https://example.com/moments", "types": ["moment.collected", "comment.created"]}),
     ),
     responses((status = 200, description = "The webhook and its secret.", body = CreateWebhookResponse)),
-    extensions(("x-errors" = json!([403, 409]))),
+    extensions(("x-errors" = json!([403, 409, 429]))),
 )]
 pub fn create_webhook() {}

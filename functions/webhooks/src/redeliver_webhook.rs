@@ -4,8 +4,8 @@ use crate::{DeliveryPath, DeliveryView};
 
 /// Deliver an event once more
 ///
-/// Queues a new delivery with the same `webhook-id`, after those already queued. At most 60 tests and redeliveries
-/// per artist and hour.
+/// Queues a new delivery with the same `webhook-id`, after those already queued. At most 60 tests,
+/// redeliveries and challenges per artist and hour.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/deliveries/{delivery}/redeliver",

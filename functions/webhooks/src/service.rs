@@ -17,7 +17,7 @@ use shared::{
 
 use crate::DeliveryView;
 
-/// Most deliveries that an artist may ask for in an hour of the clock.
+/// Most deliveries and challenges that an artist may ask for in an hour of the clock.
 const ASKED_HOURLY: u32 = 60;
 
 const HOUR: u64 = 60 * 60;
@@ -66,6 +66,12 @@ impl WebhookService {
                 "The webhook is off: switch it on first, with PATCH and {\"active\": true}",
             ));
         }
+        self.count(request, artist).await
+    }
+
+    /// Counts a message that an artist has sent to a receiver, and returns the time in Unix seconds; 429 over the limit. One
+    /// write.
+    pub async fn count(&self, request: &Request, artist: ArtistId) -> Result<u64, ApiError> {
         let now = clock::now()?.as_secs();
         let (window, end) = (now / HOUR, (now / HOUR + 1) * HOUR);
         let hits = self.asked.count(&format!("webhooks#{artist}"), window, end + HOUR).await?;
@@ -73,7 +79,7 @@ impl WebhookService {
         let (window, reset) = (Duration::from_secs(HOUR), Duration::from_secs(end - now));
         let limit = RateLimit { unit, max, window, left, reset };
         if hits > ASKED_HOURLY {
-            return Err(ApiError::limited("You asked for many tests and redeliveries: wait", &limit));
+            return Err(ApiError::limited("You asked for many tests, redeliveries and challenges: wait", &limit));
         }
         request.note_limits(&[limit]);
         Ok(now)

@@ -5,7 +5,7 @@ use crate::{DeliveryView, WebhookPath};
 /// Test a webhook
 ///
 /// Queues an event of type `webhook.test`, after those already queued, and has all of them attempted at once. At most
-/// 60 tests and redeliveries per artist and hour.
+/// 60 tests, redeliveries and challenges per artist and hour.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/test",

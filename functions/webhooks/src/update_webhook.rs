@@ -65,6 +65,6 @@ impl UpdateWebhookRequest {
     params(WebhookPath),
     request_body(content = UpdateWebhookRequest, example = json!({"active": true})),
     responses((status = 200, description = "The webhook.", body = WebhookView)),
-    extensions(("x-errors" = json!([403, 404]))),
+    extensions(("x-errors" = json!([403, 404, 429]))),
 )]
 pub fn update_webhook() {}

@@ -3,7 +3,6 @@
 use shared::{
     api::activity::ActivityLog,
     auth::webhook_secret::WebhookSecrets,
-    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
@@ -46,7 +45,7 @@ impl Endpoint for CreateWebhook {
         types.sort_unstable();
         types.dedup();
         let key = Some(self.secrets.key().to_owned());
-        let now = clock::now()?.as_secs();
+        let now = self.service.count(request, artist).await?;
         let mut webhook = Webhook { description, types, collection, key, ..Webhook::new(url, now) };
         webhook.challenge(now);
         let secret = self.secrets.newest(&webhook).await?.reveal();

@@ -39,7 +39,9 @@ impl Endpoint for UpdateWebhook {
         if let Some(url) = &change.url {
             require_public(&self.receivers, url)?;
         }
-        let now = clock::now()?.as_secs();
+        // Either may have a receiver challenged.
+        let is_asked = change.url.is_some() || change.active == Some(true);
+        let now = if is_asked { self.service.count(request, artist).await? } else { clock::now()?.as_secs() };
         let changed = self.service.webhooks.change(artist, id, |webhook| change.apply(webhook, now)).await?;
         let webhook = changed.ok_or_else(|| no_webhook(id))?;
         // The host alone: paths of receivers are often secrets.
