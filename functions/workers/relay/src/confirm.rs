@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use shared::{chain::node::Receipt, store::artist::BatchStatus};
+use shared::{
+    chain::node::{Receipt, Standing},
+    store::artist::BatchStatus,
+};
 
 use crate::{
     batch::Tracked,
@@ -63,12 +66,12 @@ impl State {
         }
     }
 
-    fn needs_receipt(self) -> bool {
+    fn needs_block(self) -> bool {
         self.is_final || self.is_due || self.is_lost
     }
 }
 
-/// Decides about a batch whose receipt was looked for.
+/// Decides about a batch whose block was looked for.
 fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -> Step {
     match inclusion {
         Inclusion::SameBlock if is_final && !is_lost => Step::Finish,
@@ -81,7 +84,10 @@ fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -
     }
 }
 
-/// Looks after a lane's unfinalized batches, given the newest block. The calls of [`testimony`] for each that is due.
+/// Looks after a lane's unfinalized batches, given the newest block. The calls of [`Node::standing`] for each that is due, and
+/// those of [`testimony`] if its block isn't the chain's for certain.
+///
+/// [`Node::standing`]: shared::chain::node::Node::standing
 pub(crate) async fn confirm(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -96,7 +102,12 @@ pub(crate) async fn confirm(
             let _ = tracked.send(leadership.relay).await;
         }
         let state = State::of(tracked, lane.on_chain, head, &leadership);
-        let (step, receipt) = if state.needs_receipt() {
+        let (step, receipt) = if !state.needs_block() {
+            (Step::Wait, None)
+        } else if is_held(leadership.relay, tracked).await {
+            tracked.missing_since = None;
+            (next_step(state, Inclusion::SameBlock), None)
+        } else {
             match testimony(leadership.relay, tracked).await {
                 // No other node has that block, or one has another.
                 Ok(Some((_, false))) => {
@@ -113,8 +124,6 @@ pub(crate) async fn confirm(
                     (Step::Wait, None)
                 }
             }
-        } else {
-            (Step::Wait, None)
         };
         let batch = &tracked.batch;
         match (step, receipt) {
@@ -155,6 +164,14 @@ async fn reopen(leadership: Leadership<'_>, lane: &mut Lane<'_>, index: usize) -
     (batch.status, batch.mined) = (BatchStatus::Open, None);
     lane.track(batch);
     Ok(())
+}
+
+/// Whether the block that has it is the chain's, by as many nodes as it takes.
+async fn is_held(relay: &ChainRelay, tracked: &Tracked) -> bool {
+    match tracked.batch.mined {
+        Some(mined) => relay.node.standing(mined.block, mined.block_hash).await == Standing::Held,
+        None => false,
+    }
 }
 
 fn is_dropped(tracked: &Tracked, on_chain: u64) -> bool {

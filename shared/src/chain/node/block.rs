@@ -24,6 +24,7 @@ const DEPOSIT: u8 = 0x7e;
 /// A block with the bytes of its transactions (EIP-2718).
 #[derive(Debug)]
 pub(super) struct SealedBlock {
+    pub(super) hash: B256,
     pub(super) header: Header,
     transactions: Vec<Bytes>,
 }
@@ -82,7 +83,7 @@ impl SealedBlock {
         let transactions = transactions.into_iter().map(bytes_of).collect::<Option<Vec<_>>>()?;
         let root = ordered_trie_root_with_encoder(&transactions, |bytes, out| out.put_slice(bytes));
         let is_whole = header.hash_slow() == hash && root == header.transactions_root;
-        is_whole.then_some(Self { header, transactions })
+        is_whole.then_some(Self { hash, header, transactions })
     }
 
     /// The transaction with this hash, and its place.

@@ -79,9 +79,9 @@ impl Node {
             tokio::time::timeout(LONGEST_SEARCH, found).await.unwrap_or(Err(NodeError::Deadline))
         };
         let mut searched = Ok(None);
-        for found in self.ask_all(search).await {
+        for (prover, found) in self.ask_all(search).await.into_iter().enumerate() {
             match found {
-                Ok(Some(found)) => match self.standing(found.block, found.block_hash).await {
+                Ok(Some(found)) => match self.standing_beside(prover, found.block, found.block_hash).await {
                     Standing::Unseen(heads) if heads.iter().any(Option::is_some) => {}
                     Standing::Contradicted => {}
                     Standing::Held | Standing::Unseen(_) => return Ok(Some(found.hash)),
@@ -139,7 +139,7 @@ async fn find(
     let block = SealedBlock::read(&node, high).await?;
     let found = block.and_then(|block| {
         let hash = *block.signed().find(|signed| nonce.is_used_by(signed))?.tx_hash();
-        Some(Found { hash, block: high, block_hash: block.header.hash_slow() })
+        Some(Found { hash, block: high, block_hash: block.hash })
     });
     match (found, unknown) {
         (None, Some(error)) => Err(error),

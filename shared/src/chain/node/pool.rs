@@ -67,6 +67,18 @@ impl Node {
     where
         Answer: Future<Output = Result<T, NodeError>>,
     {
+        self.ask_others(None, question).await
+    }
+
+    /// The same, without the node in this place.
+    pub(super) async fn ask_others<T, Answer>(
+        &self,
+        left_out: Option<usize>,
+        question: impl Fn(Self) -> Answer,
+    ) -> Vec<Result<T, NodeError>>
+    where
+        Answer: Future<Output = Result<T, NodeError>>,
+    {
         let ask = |node: Self| {
             let is_failing = node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized(self.times));
             let answer = question(node.clone());
@@ -82,7 +94,8 @@ impl Node {
                 })
             }
         };
-        join_all(self.each().map(ask)).await
+        let others = self.each().enumerate().filter(|(index, _)| Some(*index) != left_out);
+        join_all(others.map(|(_, node)| ask(node))).await
     }
 
     /// Notes the newest block that a node names.

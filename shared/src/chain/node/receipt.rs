@@ -35,7 +35,7 @@ pub struct Receipt {
     fees: Fees,
 }
 
-/// What a chain's nodes say of a block that one of them has shown.
+/// What a chain's nodes say of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Two nodes have it, or there is only one.
@@ -142,7 +142,7 @@ impl Node {
     /// Nodes that follow a sequencer tell receipts before the block, which proves none then:
     /// <https://docs.base.org/base-chain/flashblocks/apps>
     ///
-    /// Up to a call to each node for each transaction, then two to a node that has one, and two to each node.
+    /// Up to a call to each node for each transaction, then two to a node that has one, and two to each other one.
     pub async fn receipt(&self, hashes: &[B256]) -> Result<Option<(Receipt, Standing)>, NodeError> {
         let claim = |node: Self| async move {
             for hash in hashes {
@@ -154,23 +154,23 @@ impl Node {
         };
         let answers = self.ask_all(claim).await;
         let (mut claims, mut failure) = (Vec::new(), None);
-        for (node, answer) in self.each().zip(answers) {
+        for (index, (node, answer)) in self.each().zip(answers).enumerate() {
             match answer {
-                Ok(claim) => claims.extend(claim.map(|claim| (node, claim))),
+                Ok(claim) => claims.extend(claim.map(|claim| (index, node, claim))),
                 Err(error) if self.count() == 1 || !node.is_down() => failure = Some(error),
                 Err(_) => {}
             }
         }
         let mut found = Vec::new();
-        for (node, claim) in &claims {
+        for (prover, node, claim) in &claims {
             if found.iter().any(|(receipt, _): &(Receipt, _)| Some(receipt.block_hash) == claim.block_hash) {
                 continue;
             }
             match node.prove(claim).await {
                 Ok(Some(mut receipt)) => {
-                    let same = claims.iter().filter(|(_, other)| other.block_hash == claim.block_hash);
-                    same.for_each(|(_, other)| receipt.limit_fees(other.fees));
-                    let standing = self.standing(receipt.block, receipt.block_hash).await;
+                    let same = claims.iter().filter(|(.., other)| other.block_hash == claim.block_hash);
+                    same.for_each(|(.., other)| receipt.limit_fees(other.fees));
+                    let standing = self.standing_beside(*prover, receipt.block, receipt.block_hash).await;
                     if standing == Standing::Held {
                         return Ok(Some((receipt, standing)));
                     }
@@ -195,7 +195,7 @@ impl Node {
     async fn prove(&self, claim: &Claim) -> Result<Option<Receipt>, NodeError> {
         let (Some(number), Some(hash)) = (claim.block_number, claim.block_hash) else { return Ok(None) };
         let block = self.sealed_block(number.to()).await?;
-        let Some(block) = block.filter(|block| block.header.hash_slow() == hash) else { return Ok(None) };
+        let Some(block) = block.filter(|block| block.hash == hash) else { return Ok(None) };
         let Some(receipts) = self.receipts_of(hash, block.header.receipts_root).await? else { return Ok(None) };
         Ok(block.find(claim.transaction_hash).and_then(|(at, transaction)| {
             let committed = receipts.get(at)?;
@@ -215,13 +215,19 @@ impl Node {
         }))
     }
 
-    /// What the nodes say of a block that one of them has shown. Up to two calls to each; none for a lone node.
-    pub(super) async fn standing(&self, number: u64, hash: B256) -> Standing {
+    /// Whether a block is still the chain's: what the nodes say of it. Up to two calls to each.
+    pub async fn standing(&self, number: u64, hash: B256) -> Standing {
+        let places = self.ask_all(|node| async move { node.place(number).await }).await;
+        Standing::of(&places, hash, self.count().min(2))
+    }
+
+    /// What the other nodes say of a block that the one in this place has just shown. Up to two calls to each.
+    pub(super) async fn standing_beside(&self, prover: usize, number: u64, hash: B256) -> Standing {
         if self.count() == 1 {
             return Standing::Held;
         }
-        let places = self.ask_all(|node| async move { node.place(number).await }).await;
-        Standing::of(&places.into_iter().map(Result::ok).collect::<Vec<_>>(), hash)
+        let places = self.ask_others(Some(prover), |node| async move { node.place(number).await }).await;
+        Standing::of(&places, hash, 1)
     }
 
     async fn place(&self, number: u64) -> Result<Place, NodeError> {
@@ -238,17 +244,17 @@ impl Node {
 }
 
 impl Standing {
-    /// Of a block that one node has shown, given each node's word; `None` for those that don't answer.
-    fn of(places: &[Option<Place>], shown: B256) -> Self {
-        let has_it = |place: &&Option<Place>| **place == Some(Place::Block(shown));
-        if places.iter().filter(has_it).count() > 1 {
+    /// Of a block, given the words of nodes, of which so many must have it.
+    fn of(places: &[Result<Place, NodeError>], block: B256, enough: usize) -> Self {
+        let has_it = |place: &&Result<Place, NodeError>| matches!(place, Ok(Place::Block(hash)) if *hash == block);
+        if places.iter().filter(has_it).count() >= enough {
             return Self::Held;
         }
         let others = places.iter().filter(|place| !has_it(place));
         let heads = others.map(|place| match place {
-            Some(Place::Block(_)) => Err(Self::Contradicted),
-            Some(Place::Behind(head)) => Ok(Some(*head)),
-            None => Ok(None),
+            Ok(Place::Block(_)) => Err(Self::Contradicted),
+            Ok(Place::Behind(head)) => Ok(Some(*head)),
+            Err(_) => Ok(None),
         });
         heads.collect::<Result<_, _>>().map_or_else(|contradicted| contradicted, Self::Unseen)
     }
@@ -303,17 +309,23 @@ mod tests {
     fn block_counts_by_two_nodes() {
         let shown = B256::repeat_byte(1);
         let (it, other, behind) = (Place::Block(shown), Place::Block(B256::repeat_byte(2)), Place::Behind(6));
-        for (places, expected) in [
-            (vec![Some(it), Some(it)], Standing::Held),
-            (vec![Some(other), Some(it), Some(it)], Standing::Held),
-            (vec![None, Some(it), Some(it)], Standing::Held),
-            (vec![None, Some(it)], Standing::Unseen(vec![None])),
-            (vec![Some(behind), Some(it), None], Standing::Unseen(vec![Some(6), None])),
-            (vec![None, None], Standing::Unseen(vec![None, None])),
-            (vec![Some(other), Some(it)], Standing::Contradicted),
-            (vec![Some(behind), Some(other), None], Standing::Contradicted),
+        for (enough, places, expected) in [
+            (2, vec![Some(it), Some(it)], Standing::Held),
+            (2, vec![Some(other), Some(it), Some(it)], Standing::Held),
+            (2, vec![None, Some(it), Some(it)], Standing::Held),
+            (2, vec![None, Some(it)], Standing::Unseen(vec![None])),
+            (2, vec![Some(behind), Some(it), None], Standing::Unseen(vec![Some(6), None])),
+            (2, vec![None, None], Standing::Unseen(vec![None, None])),
+            (2, vec![Some(other), Some(it)], Standing::Contradicted),
+            (2, vec![Some(behind), Some(other), None], Standing::Contradicted),
+            // Of a lone node, and beside one that has shown it.
+            (1, vec![Some(it)], Standing::Held),
+            (1, vec![None, Some(it)], Standing::Held),
+            (1, vec![None], Standing::Unseen(vec![None])),
+            (1, vec![Some(other), Some(behind)], Standing::Contradicted),
         ] {
-            assert_eq!(Standing::of(&places, shown), expected, "{places:?}");
+            let places: Vec<_> = places.into_iter().map(|place| place.ok_or(NodeError::Deadline)).collect();
+            assert_eq!(Standing::of(&places, shown, enough), expected, "{places:?}");
         }
     }
 }

@@ -27,7 +27,10 @@ use tokio::time::timeout;
 
 use crate::{
     proxy::{self, Act, Gate},
-    support::{Error, answer_always, policy, queue, relay, rename, renaming, run, stage, token_creation, until},
+    support::{
+        Error, answer_always, counting, policy, queue, relay, rename, renaming, run, stage, token_creation, transaction,
+        until,
+    },
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,6 +66,26 @@ async fn next_tokens_of_many_collections_are_read_in_one_call() -> Result<(), Er
         assert_eq!((report.ended, report.batches), (COUNT, 1));
         assert_eq!(asked.load(Relaxed), calls);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn block_of_a_batch_is_downloaded_once_until_it_is_final() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-downloads", 1).await?;
+    let (url, downloads) = counting(&workshop.rpc_url, "eth_getBlockReceipts").await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://once")]).await?[0];
+    run(&relay(&workshop, &url)?).await?;
+    let lane = transaction(&workshop, &artists[0], id).await?.batch.ok_or("no batch")?.lane;
+
+    workshop.node().await?.anvil_mine(Some(workshop.chain.reorg_depth), None).await?;
+    until("final", async || {
+        run(&relay(&workshop, &url)?).await?;
+        let state = workshop.transactions().lane(workshop.chain.id, lane).await?.ok_or("no lane")?;
+        Ok(state.unfinalized.is_empty())
+    })
+    .await?;
+
+    assert_eq!(downloads.load(Relaxed), 1);
     Ok(())
 }
 
