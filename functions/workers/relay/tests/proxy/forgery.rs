@@ -18,7 +18,7 @@ use alloy::{
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Proxy, Request};
+use super::{Proxy, Request, vice};
 
 #[derive(Default)]
 pub struct Forgery {
@@ -50,13 +50,7 @@ impl Forgery {
             ..Header::default()
         });
         let about = &request.body["params"][0];
-        let zeros = |bytes: usize| format!("0x{}", "00".repeat(bytes));
-        let receipt = json!({
-            "type": "0x2", "status": "0x0", "cumulativeGasUsed": "0x5208", "logsBloom": zeros(256), "logs": [],
-            "transactionHash": hash, "transactionIndex": "0x0", "blockHash": header.hash,
-            "blockNumber": format!("{number:#x}"), "gasUsed": "0x5208", "effectiveGasPrice": "0x1",
-            "from": zeros(20), "to": zeros(20),
-        });
+        let receipt = vice::receipt(&json!(hash), false, (header.hash, number));
         match &*request.operation {
             "eth_getTransactionReceipt" if *about == json!(hash) => Some(receipt),
             "eth_getBlockReceipts" if *about == json!(header.hash) => Some(json!([receipt])),

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use alloy::primitives::B256;
 use serde_json::{Value, json};
 
 use super::{Act, Gate, Request};
@@ -157,15 +158,19 @@ fn as_of(request: &Request, block: u64) -> Act {
 }
 
 /// A receipt by a block with this number that isn't the chain's, whether the transaction is in one or not.
-fn early(request: &Request, block: u64) -> Act {
+fn early(request: &Request, number: u64) -> Act {
+    Act::Say(receipt(&request.body["params"][0], true, (B256::repeat_byte(0x33), number)))
+}
+
+/// The receipt of a lone transaction of a block with this hash and number.
+pub fn receipt(transaction: &Value, succeeded: bool, (block, number): (B256, u64)) -> Value {
     let zeros = |bytes: usize| format!("0x{}", "00".repeat(bytes));
-    let receipt = json!({
-        "type": "0x2", "status": "0x1", "cumulativeGasUsed": "0x5208", "logsBloom": zeros(256), "logs": [],
-        "transactionHash": request.body["params"][0], "transactionIndex": "0x0",
-        "blockHash": format!("0x{}", "33".repeat(32)), "blockNumber": format!("{block:#x}"),
-        "gasUsed": "0x5208", "effectiveGasPrice": "0x1", "from": zeros(20), "to": zeros(20),
-    });
-    Act::Say(receipt)
+    json!({
+        "type": "0x2", "status": if succeeded { "0x1" } else { "0x0" }, "cumulativeGasUsed": "0x5208",
+        "logsBloom": zeros(256), "logs": [], "transactionHash": transaction, "transactionIndex": "0x0",
+        "blockHash": block, "blockNumber": format!("{number:#x}"), "gasUsed": "0x5208",
+        "effectiveGasPrice": "0x1", "from": zeros(20), "to": zeros(20),
+    })
 }
 
 fn number(value: &Value) -> Option<u64> {

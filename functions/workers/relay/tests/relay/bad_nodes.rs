@@ -9,15 +9,19 @@ use std::{
 };
 
 use alloy::providers::{Provider, ext::AnvilApi};
+use local::workshop::Workshop;
 use relay::ChainRelay;
 use serde_json::json;
-use shared::model::TransactionStatus;
+use shared::{
+    model::{TransactionId, TransactionStatus},
+    store::artist::{Artist, NewTransaction},
+};
 
 use crate::{
     proxy::{self, Act, Request, Vice, Wayward},
     support::{
-        Error, FOREVER, SHORT, assert_done_once, nodes, nonces, queue, relay, relay_behind, renaming, run, spawn,
-        stage, transaction, until, until_pooled, until_sent,
+        Error, FOREVER, Running, SHORT, assert_done_once, nodes, nonces, queue, relay, relay_behind, renaming, run,
+        spawn, stage, transaction, until, until_pooled, until_sent,
     },
 };
 
@@ -65,23 +69,40 @@ async fn block_that_never_comes_decides_nothing() -> Result<(), Error> {
     lie(Vice::InventsProofs, 1, TransactionStatus::Mined).await
 }
 
+/// A good node, and its URL.
+async fn wayward(workshop: &Workshop) -> Result<(Wayward, String), Error> {
+    let node = Wayward::default();
+    let wayward = node.clone();
+    Ok((node, proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?))
+}
+
+/// Queues a transaction and starts a relay. Once nodes have the batch, which no block will have by itself, one of them
+/// turns bad.
+async fn turn_when_sent(
+    workshop: &Workshop,
+    relay: ChainRelay,
+    (artist, wish): (&Artist, NewTransaction),
+    (turns, vice): (&Wayward, Vice),
+) -> Result<(TransactionId, Running), Error> {
+    let (node, id) = (workshop.node().await?, queue(workshop, artist, vec![wish]).await?[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let running = spawn(relay);
+    until_pooled(workshop, &until_sent(workshop, artist, id).await?).await?;
+    turns.see(node.get_block_number().await?);
+    turns.turn(Some(vice));
+    Ok((id, running))
+}
+
 /// A node lies about a transaction, with this many others. Once a block has it, it has the given status.
 async fn lie(vice: Vice, others: usize, beside: TransactionStatus) -> Result<(), Error> {
     let (workshop, artists, collection) = stage(&format!("relay-{vice:?}").to_lowercase(), 1).await?;
-    let (node, liar) = (workshop.node().await?, Wayward::default());
-    let wayward = liar.clone();
-    let url = proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?;
+    let (node, (liar, url)) = (workshop.node().await?, wayward(&workshop).await?);
     let urls: Vec<_> = iter::once(url).chain(iter::repeat_n(workshop.rpc_url.clone(), others)).collect();
-    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://true")]).await?[0];
-    node.anvil_set_auto_mine(false).await?;
     let mut relay = ChainRelay { node: nodes(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
     // No other node will have the block.
     relay.times.quiet = FOREVER;
-    let mut running = spawn(relay);
-    let sent = until_sent(&workshop, &artists[0], id).await?;
-    until_pooled(&workshop, &sent).await?;
-    liar.see(node.get_block_number().await?);
-    liar.turn(Some(vice));
+    let wish = (&artists[0], renaming(collection, "ar://true"));
+    let (id, mut running) = turn_when_sent(&workshop, relay, wish, (&liar, vice)).await?;
     let status = async || Ok::<_, Error>(transaction(&workshop, &artists[0], id).await?.status);
     let lied = async || {
         let before = liar.disturbed();
@@ -109,21 +130,14 @@ async fn block_of_one_node_decides_once_no_other_has_said_anything_new_for_long(
     let node = workshop.node().await?;
     let mut expected = Vec::new();
     for (quiet, status) in [(FOREVER, TransactionStatus::Sent), (SHORT, TransactionStatus::Mined)] {
-        let second = Wayward::default();
-        let wayward = second.clone();
-        let url = proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?;
+        let (second, url) = wayward(&workshop).await?;
         let mut relay = relay(&workshop, &workshop.rpc_url)?;
         relay.node = nodes(&workshop, &[workshop.rpc_url.clone(), url])?;
         relay.times.quiet = quiet;
         let uri = format!("ar://{status:?}");
-        let id = queue(&workshop, &artists[0], vec![renaming(collection, &uri)]).await?[0];
+        let wish = (&artists[0], renaming(collection, &uri));
         expected.push(uri);
-        node.anvil_set_auto_mine(false).await?;
-        let mut running = spawn(relay);
-        let sent = until_sent(&workshop, &artists[0], id).await?;
-        until_pooled(&workshop, &sent).await?;
-        second.see(node.get_block_number().await?);
-        second.turn(Some(Vice::StandsStill));
+        let (id, mut running) = turn_when_sent(&workshop, relay, wish, (&second, Vice::StandsStill)).await?;
         node.anvil_mine(Some(1), None).await?;
         if status == TransactionStatus::Sent {
             let before = second.disturbed();

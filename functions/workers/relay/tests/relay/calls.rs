@@ -28,8 +28,8 @@ use tokio::time::timeout;
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, answer_always, counting, policy, queue, relay, rename, renaming, run, stage, token_creation, transaction,
-        until,
+        Error, answer_always, counting, policy, queue, relay, rename, renaming, run, stage, token_creation,
+        transaction, until,
     },
 };
 

@@ -13,12 +13,8 @@ use alloy::{
     providers::{Provider, ext::AnvilApi},
 };
 use relay::{ChainRelay, Times};
-use serde_json::json;
 use shared::{
-    chain::{
-        node::{Node, NodeUrls, Nonce},
-        wallet::LaneSigners,
-    },
+    chain::{node::Nonce, wallet::LaneSigners},
     model::TransactionStatus,
     store::artist::{BatchStatus, Slot},
 };
@@ -26,8 +22,8 @@ use shared::{
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, NODE_TIMEOUT, SHORT, TIMES, Ways, assert_done_once, disown, epoch, forgetful, nonces, queue, relay,
-        relay_over, renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
+        Error, SHORT, TIMES, Ways, assert_done_once, disown, epoch, forgetful, nodes, nonces, queue, relay, relay_over,
+        renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
     },
 };
 
@@ -173,9 +169,7 @@ async fn batch_waits_while_no_node_can_show_who_used_its_nonce() -> Result<(), E
         };
         urls.push(proxy::start(&workshop.rpc_url, prunes).await?);
     }
-    let urls: NodeUrls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
-    let alone = relay(&workshop, &workshop.rpc_url)?;
-    let pruned = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
+    let (alone, pruned) = (relay(&workshop, &workshop.rpc_url)?, nodes(&workshop, &urls)?);
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
     let times = Times { proof_patience: SHORT, ..TIMES };
     let mut running = spawn(ChainRelay { node: pruned, times, ..alone });
@@ -221,10 +215,9 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
         if is_old { Act::Refuse("missing trie node") } else { Act::Forward }
     })
     .await?;
-    let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
 
     let nonce = Nonce { chain: workshop.chain.id, sender: lane, number: 0 };
-    let user = Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?.user_of_nonce(nonce, 1).await?;
+    let user = nodes(&workshop, &[url])?.user_of_nonce(nonce, 1).await?;
 
     assert_eq!(user, Some(sent));
     Ok(())

@@ -9,6 +9,7 @@ use std::{
 };
 
 use local::workshop::Workshop;
+use relay::ChainRelay;
 use serde_json::{Value, json};
 use shared::{
     model::TransactionStatus,
@@ -18,7 +19,7 @@ use shared::{
 use crate::{
     proxy::{self, Act, Request},
     support::{
-        Error, FOREVER, NODE_TIMEOUT, assert_done_once, queue, relay, renaming, run, stage, take_account, transaction,
+        Error, FOREVER, assert_done_once, nodes, queue, relay, renaming, run, stage, take_account, transaction,
         unsent_failure,
     },
 };
@@ -143,10 +144,8 @@ async fn node_of_another_chain_gets_nothing() -> Result<(), Error> {
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://other")]).await?[0];
 
     // As the only node, and behind one that is the chain's.
-    for urls in [vec![&other], vec![&workshop.rpc_url, &other]] {
-        let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
-        let mut relay = relay(&workshop, &workshop.rpc_url)?;
-        relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
+    for urls in [vec![other.clone()], vec![workshop.rpc_url.clone(), other]] {
+        let relay = ChainRelay { node: nodes(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
         // Once.
         let stopped = relay.run(Instant::now()).await.unwrap_err();
         assert!(stopped.to_string().contains("another chain"), "{stopped}");
@@ -172,9 +171,7 @@ async fn doubting(workshop: &Workshop, times: usize) -> Result<String, Error> {
 async fn lone_transaction_that_one_of_two_nodes_rejects_is_mined() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-disputed", 1).await?;
     let urls = [doubting(&workshop, usize::MAX).await?, workshop.rpc_url.clone()];
-    let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
-    let mut relay = relay(&workshop, &workshop.rpc_url)?;
-    relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, NODE_TIMEOUT)?;
+    let relay = ChainRelay { node: nodes(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
     queue(&workshop, &artists[0], vec![renaming(collection, "ar://disputed")]).await?;
 
     run(&relay).await?;
