@@ -21,16 +21,15 @@ pub(crate) struct Tracked {
     pub(crate) batch: Batch,
     /// When its bytes were last sent by this process.
     pub(crate) sent_at: Option<Instant>,
-    /// When all nodes were last asked for its receipt.
-    pub(crate) sought_at: Instant,
+    /// Before when nobody looks for its receipt: a node has one that doesn't decide yet. Afterwards it is looked for where
+    /// the healthiest node has one, and now and then at all of them.
+    pub(crate) look_after: Instant,
     /// Since when nodes refuse it, or its nonce looks used by another program.
     pub(crate) suspect_since: Option<Instant>,
     /// Since when no node has a receipt of it, after it was in a block.
     pub(crate) missing_since: Option<Instant>,
     /// The block that one node alone shows it in.
     pub(crate) shown_in: Option<Shown>,
-    /// Whether its receipt was looked for in vain although a node has one.
-    pub(crate) is_undecided: bool,
     /// Whether a node is known to have its newest version.
     pub(crate) is_accepted: bool,
     /// The newest block when its newest version was first found to be the next that the chain can take.
@@ -63,11 +62,10 @@ impl Tracked {
         Self {
             batch,
             sent_at: None,
-            sought_at: Instant::now(),
+            look_after: Instant::now(),
             suspect_since: None,
             missing_since: None,
             shown_in: None,
-            is_undecided: false,
             is_accepted: false,
             lowest_since: None,
             replaced_at: None,

@@ -10,7 +10,7 @@ use shared::{
         protocol::{created::created, splits},
         transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
-    model::{Event, TransactionStatus},
+    model::{Event, TransactionId, TransactionStatus},
     store::artist::{Batch, Ending, Member, MinedIn, Requeue, Transaction},
     telemetry,
 };
@@ -44,10 +44,30 @@ enum Verdict {
 struct Retry {
     /// Most transactions of the next batch.
     max_batch_len: Option<usize>,
-    /// Share of this batch's cost.
-    wei: u64,
     /// The block in which somebody else's token came first.
     overtaken_in: Option<u64>,
+}
+
+/// A transaction's share of what its batch cost, in wei.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    gas: u64,
+    /// What the chain takes beside.
+    fees: u64,
+}
+
+impl Cost {
+    /// With no more fees than were reserved: no block commits to those.
+    fn within(self, reserved: u64) -> u64 {
+        self.gas.saturating_add(self.fees.min(reserved))
+    }
+}
+
+/// Rows of a batch's transactions.
+type Rows = HashMap<TransactionId, Transaction>;
+
+async fn read_rows(relay: &ChainRelay, batch: &Batch) -> Result<Rows, RelayError> {
+    Ok(relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect())
 }
 
 /// Outcomes that are stored.
@@ -69,13 +89,14 @@ pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receip
         true => conclude_each(relay, batch, receipt).await,
         // That isn't the transactions' fault.
         false if !relay.owners().await?.contains(&batch.slot.lane.into()) => release(relay, batch).await,
-        false => store(relay, batch, reverted_as_a_whole(relay, batch, receipt).await?).await,
+        false => store(relay, batch, reverted_as_a_whole(batch, receipt)).await,
     }
 }
 
 /// Puts all of a batch's transactions back as they were.
 pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
-    let verdicts = batch.members.iter().map(|_| Some(Verdict::Requeue(Retry::default()))).collect();
+    let verdict = |_| Some((Verdict::Requeue(Retry::default()), Cost::default()));
+    let verdicts = batch.members.iter().map(verdict).collect();
     store(relay, batch, verdicts).await
 }
 
@@ -86,12 +107,26 @@ async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion
         0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
         several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
-    store(relay, batch, batch.members.iter().map(verdict).map(Some).collect()).await
+    let verdicts = batch.members.iter().map(verdict).map(|verdict| Some((verdict, Cost::default())));
+    store(relay, batch, verdicts.collect()).await
 }
 
 /// Stores verdicts of a batch's members, in their order, as far as there are any.
-async fn store(relay: &ChainRelay, batch: &Batch, verdicts: Vec<Option<Verdict>>) -> Result<Conclusion, RelayError> {
-    let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+async fn store(
+    relay: &ChainRelay,
+    batch: &Batch,
+    verdicts: Vec<Option<(Verdict, Cost)>>,
+) -> Result<Conclusion, RelayError> {
+    store_in(relay, batch, &read_rows(relay, batch).await?, verdicts).await
+}
+
+/// The same, given their rows.
+async fn store_in(
+    relay: &ChainRelay,
+    batch: &Batch,
+    rows: &Rows,
+    verdicts: Vec<Option<(Verdict, Cost)>>,
+) -> Result<Conclusion, RelayError> {
     let now = relay.now()?;
     let mut steps = stream::iter(batch.members.iter().zip(verdicts))
         .filter_map(|(member, verdict)| std::future::ready(rows.get(&member.transaction_id).zip(verdict)))
@@ -112,7 +147,7 @@ async fn store_one(
     relay: &ChainRelay,
     batch: &Batch,
     row: &Transaction,
-    verdict: Verdict,
+    (verdict, cost): (Verdict, Cost),
     now: u64,
 ) -> Result<(bool, Option<Event>), RelayError> {
     let was_over = row.status.is_final();
@@ -120,16 +155,17 @@ async fn store_one(
         // A later batch decided it.
         return Ok((false, None));
     }
+    let wei = cost.within(row.charge.wei);
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
-        Verdict::Requeue(Retry { wei, .. }) if was_over => undone(batch, wei),
-        Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
-            Ending { wei, ..failed("It was tried often and never got through: try again") }
+        Verdict::Requeue(_) if was_over => undone(batch),
+        Verdict::Requeue(_) if row.attempts >= MAX_ATTEMPTS => {
+            failed("It was tried often and never got through: try again")
         }
-        Verdict::Requeue(Retry { wei, .. }) if row.cost_with(batch.slot.into(), wei) > row.charge.wei => {
-            Ending { wei, ..failed("Its attempts cost what was reserved for it, and none got through: try again") }
+        Verdict::Requeue(_) if row.cost_with(batch.slot.into(), wei) > row.charge.wei => {
+            failed("Its attempts cost what was reserved for it, and none got through: try again")
         }
-        Verdict::Requeue(Retry { max_batch_len, wei, overtaken_in }) => {
+        Verdict::Requeue(Retry { max_batch_len, overtaken_in }) => {
             let batch = batch.slot.into();
             // Whoever creates a token in each block makes no more than a few tries fail.
             let pause = 1 << row.attempts_before(batch).min(MAX_DOUBLINGS);
@@ -139,7 +175,7 @@ async fn store_one(
             return Ok((false, None));
         }
     };
-    ending.batch = Some(batch.slot.into());
+    (ending.batch, ending.wei) = (Some(batch.slot.into()), wei);
     let is_same = row.status == ending.status && row.mined == ending.mined;
     let costs_the_same = row.mined.is_some() || row.charge.wei == row.cost_with(batch.slot.into(), ending.wei);
     if was_over && is_same && costs_the_same {
@@ -156,53 +192,53 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
     let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
     let operations = operations.ok_or(RelayError::Bytes(receipt.hash))?;
     let executions = attribute(&receipt.logs, &operations);
-    let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+    let rows = read_rows(relay, batch).await?;
     let weights = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index]));
     let weights: Vec<_> = weights.collect();
     let gas = shares(receipt.gas_used.into(), &weights);
     let l1_fees = shares(receipt.l1_fee(), &own(batch).map(|index| size(&operations[index])).collect::<Vec<_>>());
     let fees =
         shares(receipt.operator_fee(), &weights).into_iter().zip(l1_fees).map(|(one, other)| one.saturating_add(other));
-    let reserved = batch.members.iter().map(|member| rows.get(&member.transaction_id).map_or(0, |row| row.charge.wei));
-    let costs = gas.into_iter().zip(fees.zip(reserved));
-    let costs = costs.map(|(gas, (fees, reserved))| (mined_in(receipt, gas), wei(gas, fees.min(reserved), receipt)));
+    let costs = gas.into_iter().zip(fees).map(|(gas, fees)| (mined_in(receipt, gas), cost(gas, fees, receipt)));
     let members = || batch.members.iter().zip(own(batch)).zip(costs.clone());
-    let clear = |((member, index), (mined, wei)): ((&Member, usize), (MinedIn, u64))| {
-        match &executions[index] {
+    let clear = |((member, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
+        let verdict = match &executions[index] {
             Execution::Executed { succeeded: true, logs, .. } => {
                 let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
-                Some(Verdict::Over(Ending {
+                Verdict::Over(Ending {
                     status: TransactionStatus::Mined,
                     batch: None,
                     mined: Some(mined),
                     hashes: batch.hashes(),
                     reason: None,
                     result: created(&relay.chain, creation, logs),
-                    wei,
+                    wei: 0,
                     deployed: true,
-                }))
+                })
             }
-            Execution::Executed { succeeded: false, .. } => None,
+            Execution::Executed { succeeded: false, .. } => return None,
             // Its account wasn't there: the deployment before it failed.
-            Execution::Absent => Some(Verdict::Requeue(Retry { max_batch_len: Some(1), wei, overtaken_in: None })),
-        }
+            Execution::Absent => Verdict::Requeue(Retry { max_batch_len: Some(1), overtaken_in: None }),
+        };
+        Some((verdict, cost))
     };
     // Known before anybody is told of them.
     relay.provenance.note(&relay.chain, &receipt.logs).await?;
-    let mut conclusion = store(relay, batch, members().map(clear).collect()).await?;
+    let mut conclusion = store_in(relay, batch, &rows, members().map(clear).collect()).await?;
     let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
     if !own(batch).any(|index| has_failed(&index)) {
         return Ok(conclusion);
     }
     let mut words = reasons_in_time(relay, batch, receipt, &operations, &executions).await?;
-    let unclear = |((_, index), (mined, wei)): ((&Member, usize), (MinedIn, u64))| {
+    let unclear = |((_, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
         let failure = has_failed(&index).then(|| words.remove(&index).unwrap_or_else(unexplained))?;
-        Some(match failure {
+        let verdict = match failure {
             Failure { is_overtaken: true, .. } => {
-                Verdict::Requeue(Retry { max_batch_len: None, wei, overtaken_in: Some(mined.block) })
+                Verdict::Requeue(Retry { max_batch_len: None, overtaken_in: Some(mined.block) })
             }
-            Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
-        })
+            Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined)),
+        };
+        Some((verdict, cost))
     };
     let rest = store(relay, batch, members().map(unclear).collect()).await?;
     conclusion.events.extend(rest.events);
@@ -301,27 +337,22 @@ async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -
 }
 
 /// A batch that reverted as a whole did nothing.
-async fn reverted_as_a_whole(
-    relay: &ChainRelay,
-    batch: &Batch,
-    receipt: &Receipt,
-) -> Result<Vec<Option<Verdict>>, RelayError> {
+fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<(Verdict, Cost)>> {
     let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.hash);
     tracing::error!(chain.id = chain.0, %lane, tx.hash = %hash, "batch {hash} of chain {chain} reverted as a whole");
-    let reserved = relay.members(batch).await?.iter().map(|row| row.charge.wei).max().unwrap_or_default();
-    let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee())).min(reserved);
-    let wei = wei(receipt.gas_used, fees, receipt);
+    let (reason, mined) = ("The transaction failed on the chain", mined_in(receipt, receipt.gas_used));
     let verdict = |_| match batch.members.len() {
-        1 => Verdict::Over(reverted(
-            batch,
-            "The transaction failed on the chain".to_owned(),
-            mined_in(receipt, receipt.gas_used),
-            wei,
-        )),
+        1 => {
+            let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee()));
+            (Verdict::Over(reverted(batch, reason.to_owned(), mined)), cost(receipt.gas_used, fees, receipt))
+        }
         // One lost account takes all along: no artist is charged for that.
-        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
+        several => {
+            let retry = Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() };
+            (Verdict::Requeue(retry), Cost::default())
+        }
     };
-    Ok(batch.members.iter().map(verdict).map(Some).collect())
+    batch.members.iter().map(verdict).map(Some).collect()
 }
 
 /// The ending of a transaction that was never sent, or can't be mined.
@@ -329,19 +360,19 @@ pub(crate) fn failed(reason: &str) -> Ending {
     Ending::unsent(TransactionStatus::Failed, reason)
 }
 
-fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
+fn reverted(batch: &Batch, reason: String, mined: MinedIn) -> Ending {
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
     let (reason, result) = (Some(reason), Map::new());
-    Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei, deployed: false }
+    Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei: 0, deployed: false }
 }
 
 /// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is. It
 /// costs its share of the batch in the block that took the other's place.
-fn undone(batch: &Batch, wei: u64) -> Ending {
+fn undone(batch: &Batch) -> Ending {
     let reason = "The chain dropped the block that had it: try again".to_owned();
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
-    let (batch, reason) = (Some(batch.slot.into()), Some(reason));
-    Ending { status, batch, mined: None, hashes, reason, result: Map::new(), wei, deployed: false }
+    let reason = Some(reason);
+    Ending { status, batch: None, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
 }
 
 /// Positions of the members' own operations, among those that deploy accounts.
@@ -366,10 +397,9 @@ fn size(operation: &Operation) -> u64 {
     OVERHEAD_BYTES + operation.call.data.len() as u64
 }
 
-/// Wei of some gas of a block, with other fees. No block commits to those, so that they aren't believed beyond what was
-/// reserved.
-fn wei(gas: u64, fees: u64, receipt: &Receipt) -> u64 {
-    limited(u128::from(gas).saturating_mul(receipt.gas_price)).saturating_add(fees)
+/// Cost of some gas of a block, with other fees.
+fn cost(gas: u64, fees: u64, receipt: &Receipt) -> Cost {
+    Cost { gas: limited(u128::from(gas).saturating_mul(receipt.gas_price)), fees }
 }
 
 fn limited(amount: u128) -> u64 {

@@ -1,6 +1,6 @@
 //! Open batches: is one mined, must it be sent again, or with higher fees, or given up?
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use alloy::primitives::U256;
 use shared::{
@@ -246,8 +246,8 @@ async fn find_foreign_transaction(
 /// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one that decides, or if the
 /// nodes failed.
 async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
-    let since = tracked.sought_at.elapsed();
-    if tracked.is_undecided && since < relay.times.fresh / 4 {
+    let since = tracked.look_after.elapsed();
+    if tracked.look_after > Instant::now() {
         return Ok(None);
     }
     let decided = async {
@@ -256,7 +256,8 @@ async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Rec
         if since < relay.times.fresh && !is_known {
             return Ok(None);
         }
-        tracked.is_undecided = is_known;
+        let pause = if is_known { relay.times.fresh / 4 } else { Duration::ZERO };
+        tracked.look_after = Instant::now() + pause;
         let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
         let conclusion = conclude(relay, &tracked.batch, &receipt).await?;
         Ok(Some((receipt, conclusion)))
@@ -279,7 +280,6 @@ pub(crate) async fn testimony(
     relay: &ChainRelay,
     tracked: &mut Tracked,
 ) -> Result<Option<(Receipt, bool)>, RelayError> {
-    tracked.sought_at = Instant::now();
     let hashes: Vec<_> = tracked.batch.attempts.iter().rev().map(|attempt| attempt.hash).collect();
     let Some((receipt, standing)) = relay.node.receipt(&hashes).await? else {
         tracked.shown_in = None;
