@@ -126,6 +126,8 @@ impl Draft {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::{
         collection::vec,
         prelude::{any, prop_assert, proptest},
@@ -167,6 +169,7 @@ mod tests {
             charge: Charge { wei: 0, day: 0, pool: Pool::Established, shard: 0 },
             attempts: 0,
             attempts_wei: 0,
+            tries: BTreeMap::new(),
             last_attempt: None,
             last_attempt_wei: 0,
             batch: None,

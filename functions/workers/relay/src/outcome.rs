@@ -11,7 +11,7 @@ use shared::{
         transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
     model::{Event, TransactionId, TransactionStatus},
-    store::artist::{Batch, Ending, Member, MinedIn, Requeue, Transaction},
+    store::artist::{Batch, BatchReference, Ending, Member, MinedIn, Requeue, Transaction},
     telemetry,
 };
 
@@ -150,34 +150,35 @@ async fn store_one(
     (verdict, cost): (Verdict, Cost),
     now: u64,
 ) -> Result<(bool, Option<Event>), RelayError> {
-    let was_over = row.status.is_final();
-    if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
-        // A later batch decided it.
+    let (was_over, reference) = (row.status.is_final(), BatchReference::from(batch.slot));
+    let wei = cost.within(row.charge.wei);
+    let is_done = matches!(&verdict, Verdict::Over(ending) if ending.status == TransactionStatus::Mined);
+    if !is_done && row.batch.is_some_and(|last| last != reference) {
+        // Another batch decided it, or may still do so.
+        relay.transactions.correct_try(row, reference, wei).await?;
         return Ok((false, None));
     }
-    let wei = cost.within(row.charge.wei);
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
         Verdict::Requeue(_) if was_over => undone(batch),
-        Verdict::Requeue(_) if row.attempts >= MAX_ATTEMPTS => {
+        Verdict::Requeue(_) if row.attempts_before(reference) >= MAX_ATTEMPTS => {
             failed("It was tried often and never got through: try again")
         }
-        Verdict::Requeue(_) if row.cost_with(batch.slot.into(), wei) > row.charge.wei => {
+        Verdict::Requeue(_) if row.cost_with(reference, wei) > row.charge.wei => {
             failed("Its attempts cost what was reserved for it, and none got through: try again")
         }
         Verdict::Requeue(Retry { max_batch_len, overtaken_in }) => {
-            let batch = batch.slot.into();
             // Whoever creates a token in each block makes no more than a few tries fail.
-            let pause = 1 << row.attempts_before(batch).min(MAX_DOUBLINGS);
+            let pause = 1 << row.attempts_before(reference).min(MAX_DOUBLINGS);
             let not_before = overtaken_in.map(|block| block.saturating_add(pause));
-            let requeue = Requeue { max_batch_len, not_before, attempt: Some((batch, wei)) };
+            let requeue = Requeue { max_batch_len, not_before, attempt: Some((reference, wei)) };
             relay.transactions.requeue(row, requeue, now).await?;
             return Ok((false, None));
         }
     };
-    (ending.batch, ending.wei) = (Some(batch.slot.into()), wei);
+    (ending.batch, ending.wei) = (Some(reference), wei);
     let is_same = row.status == ending.status && row.mined == ending.mined;
-    let costs_the_same = row.mined.is_some() || row.charge.wei == row.cost_with(batch.slot.into(), ending.wei);
+    let costs_the_same = row.mined.is_some() || row.charge.wei == row.cost_with(reference, wei);
     if was_over && is_same && costs_the_same {
         return Ok((false, Some(row.outcome_event(&ending, now))));
     }

@@ -1,6 +1,12 @@
 //! Blocks that the chain drops.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use alloy::{
     eips::BlockNumberOrTag,
@@ -15,12 +21,14 @@ use local::{
 use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
-    model::{Address, Call, TransactionStatus},
+    model::{Address, Call, TransactionId, TransactionStatus},
+    store::artist::{Artist, Batch, BatchReference, BatchStatus},
 };
 
 use crate::support::{
-    Error, FOREVER, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful, queue, relay,
-    renaming, run, spawn, stage, token_creation, transaction, until, until_sent, until_sent_again, until_turned,
+    Error, FOREVER, Running, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful,
+    lanes_receipts, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until, until_mined,
+    until_sent, until_sent_again, until_turned,
 };
 
 const DEPTH: u64 = 8;
@@ -219,6 +227,111 @@ async fn token_whose_id_is_taken_in_the_new_block_costs_what_it_used_there() -> 
     let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!((account.waiting, account.spent), (0, row.charge.wei));
     Ok(())
+}
+
+/// A token whose id another one takes, so that a second batch has it. That is stored, and the node has none of its bytes;
+/// the block that has the first one is the newest.
+async fn overtaken(
+    workshop: &Workshop,
+    artist: &Artist,
+    collection: Address,
+    grace: Duration,
+) -> Result<Overtaken, Error> {
+    let node = workshop.node().await?;
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(workshop, artist, vec![token_creation(artist, collection.into(), "ar://overtaken")?]).await?[0];
+    let (url, forgets) = forgetful(workshop).await?;
+    let mut relay = relay(workshop, &url)?;
+    (relay.times.grace, relay.chain.reorg_depth) = (grace, FINAL);
+    let running = spawn(relay);
+    let sent = until_sent(workshop, artist, id).await?;
+    let first = batch_of(workshop, &sent).await?.ok_or("no batch")?;
+    come_before(workshop, &sent, &forgets, DEPLOYER, other_token(collection)).await?;
+    forgets.store(true, Relaxed);
+    let second = eventually("sent again", async || {
+        let row = until_sent(workshop, artist, id).await?;
+        Ok(row.batch.filter(|batch| Some(*batch) != sent.batch))
+    })
+    .await?;
+    Ok(Overtaken { id, first, second, forgets, running })
+}
+
+struct Overtaken {
+    id: TransactionId,
+    first: Batch,
+    second: BatchReference,
+    forgets: Arc<AtomicBool>,
+    running: Running,
+}
+
+fn other_token(collection: Address) -> Call {
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://other".to_owned(), maxSupply: U256::ONE };
+    Call::new(collection.into(), &other)
+}
+
+/// Fails unless an artist paid for all that lanes spent.
+async fn assert_all_is_charged(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<(), Error> {
+    let mut spent = 0;
+    for receipt in lanes_receipts(workshop, &workshop.node().await?).await? {
+        spent += u128::from(receipt.gas_used) * receipt.effective_gas_price;
+    }
+    let row = transaction(workshop, artist, id).await?;
+    assert_eq!((row.status, u128::from(row.charge.wei)), (TransactionStatus::Mined, spent), "{row:?}");
+    let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+    assert_eq!((account.waiting, account.spent), (0, row.charge.wei));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cost_of_an_earlier_batch_is_corrected_although_a_later_one_has_the_transaction() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-corrected", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let mut both = overtaken(&workshop, &artist, collection.into(), GRACE).await?;
+    let cost = transaction(&workshop, &artist, both.id).await?.attempts_wei;
+
+    // The other branch has the same two transactions for another price, and the later batch.
+    reorganise(&node, 1).await?;
+    act_as(&workshop, DEPLOYER, other_token(collection.into())).await?;
+    both.forgets.store(false, Relaxed);
+    until_sent_again(&workshop, both.second).await?;
+    node.anvil_mine(Some(FINAL + 1), None).await?;
+    both.running.done().await?;
+    until_final(&workshop, both.second.lane).await?;
+
+    let row = transaction(&workshop, &artist, both.id).await?;
+    assert_eq!(row.batch, Some(both.second));
+    assert_ne!(row.attempts_wei, cost, "another block has another price");
+    assert_all_is_charged(&workshop, &artist, both.id).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn later_batch_of_a_transaction_that_an_earlier_one_did_is_charged() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-after-all", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let mut both = overtaken(&workshop, &artist, collection.into(), SHORT).await?;
+
+    // The other branch has the first batch alone. Then another token takes the id of the second one's.
+    reorganise(&node, 1).await?;
+    until("open again", async || {
+        let batch = workshop.transactions().batch(&both.first.slot).await?;
+        Ok(batch.is_some_and(|batch| batch.status == BatchStatus::Open))
+    })
+    .await?;
+    let sent = *node.send_raw_transaction(&both.first.signed).await?.tx_hash();
+    node.anvil_mine(Some(1), None).await?;
+    until_mined(&workshop, sent).await?;
+    let is_mined = async || Ok(transaction(&workshop, &artist, both.id).await?.status == TransactionStatus::Mined);
+    until("mined", is_mined).await?;
+    act_as(&workshop, DEPLOYER, other_token(collection.into())).await?;
+    node.anvil_mine(Some(1), None).await?;
+    both.forgets.store(false, Relaxed);
+    until_sent_again(&workshop, both.second).await?;
+    node.anvil_mine(Some(1), None).await?;
+    both.running.done().await?;
+
+    let next = Creator1155::new(collection, &node).nextTokenId().call().await?;
+    assert_eq!(next, U256::from(4), "it was done twice");
+    assert_all_is_charged(&workshop, &artist, both.id).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

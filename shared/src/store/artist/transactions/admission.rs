@@ -1,7 +1,7 @@
 //! Admission: transactions, queue, reserved budget, idempotency key and activity are written in one transaction of
 //! DynamoDB.
 
-use std::{ops::Range, time::Duration};
+use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
@@ -203,6 +203,7 @@ impl Transactions {
                 charge: Charge { wei: new.reserve, ..charge },
                 attempts: 0,
                 attempts_wei: 0,
+                tries: BTreeMap::new(),
                 last_attempt: None,
                 last_attempt_wei: 0,
                 batch: None,

@@ -110,32 +110,74 @@ impl Transactions {
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
-        let mut set = "SET #status = :status, updated_at = :now".to_owned();
-        let mut update = update.expression_attribute_values(":now", number(now));
-        let (mut count, mut added) = (1, 0);
-        if let Some((batch, wei)) = attempt {
-            added = i128::from(transaction.cost_with(batch, wei)) - i128::from(transaction.attempts_wei);
-            set.push_str(", last_attempt = :batch, last_attempt_wei = :last");
-            let condition = update.get_condition_expression().clone().unwrap_or_default();
-            let is_known = transaction.last_attempt == Some(batch);
-            let unchanged = if is_known {
-                count = 0;
-                update = update.expression_attribute_values(":known", number(transaction.last_attempt_wei));
-                "last_attempt = :batch AND last_attempt_wei = :known"
-            } else {
-                "(attribute_not_exists(last_attempt) OR last_attempt <> :batch)"
-            };
-            update = update
-                .condition_expression(format!("{condition} AND {unchanged}"))
-                .expression_attribute_values(":last", number(wei))
-                .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
-        }
-        let update = update
-            .update_expression(format!("{set} ADD attempts :count, attempts_wei :added"))
-            .expression_attribute_values(":count", number(count))
-            .expression_attribute_values(":added", number(added));
+        let (set, update) =
+            ("SET #status = :status, updated_at = :now", update.expression_attribute_values(":now", number(now)));
+        let update = match attempt {
+            None => update
+                .update_expression(format!("{set} ADD attempts :one"))
+                .expression_attribute_values(":one", number(1)),
+            Some((batch, wei)) => recording_try(update, transaction, batch, wei)?
+                .update_expression(format!(
+                    "{set}, {TRY}, attempts = :attempts, last_attempt = :batch, last_attempt_wei = :last"
+                ))
+                .expression_attribute_values(":attempts", number(transaction.attempts_before(batch) + 1))
+                .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
+                .expression_attribute_values(":last", number(wei)),
+        };
         let queued = Queued { max_batch_len, not_before, ..transaction.queued() };
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
+    }
+
+    /// Corrects what an attempt in a batch cost a transaction that another batch has, or has decided. What is over is
+    /// charged for it. One write; none if that is known. Fails if the transaction has changed since it was read.
+    pub async fn correct_try(
+        &self,
+        transaction: &Transaction,
+        batch: BatchReference,
+        wei: u64,
+    ) -> Result<(), StoreError> {
+        let added = i128::from(transaction.cost_with(batch, wei)) - i128::from(transaction.attempts_wei);
+        if added == 0 {
+            return Ok(());
+        }
+        let is_over = transaction.status.is_final();
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(transaction_key(transaction.artist_id, transaction.id).item()));
+        let alike = TransactionStatus::ALL.into_iter().filter(|status| status.is_final() == is_over);
+        let (update, condition) = status_in(update, alike.map(TransactionStatus::word));
+        let mut update = recording_try(update.condition_expression(condition), transaction, batch, wei)?;
+        let mut set = format!("SET {TRY}");
+        if is_over {
+            set.push_str(", charge.wei = :charged");
+            let charged = i128::from(transaction.charge.wei) + added;
+            let condition = update.get_condition_expression().clone().unwrap_or_default();
+            update = update
+                .condition_expression(format!("{condition} AND charge.wei = :known"))
+                .expression_attribute_values(":known", number(transaction.charge.wei))
+                .expression_attribute_values(":charged", number(charged));
+        }
+        let correction = updating(update.update_expression(set))?;
+        let mut same_day = true;
+        for attempt in 0..ATTEMPTS {
+            let mut writes = vec![correction.clone()];
+            if is_over {
+                writes.push(self.leave_account(transaction, false, same_day.then_some(added))?);
+                writes.push(self.correct_pool(transaction.chain, &transaction.charge, added)?);
+            }
+            let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(()) };
+            let failed = |at: usize| reasons.get(at).is_some_and(|reason| reason.is_condition());
+            if failed(0) {
+                break;
+            }
+            if failed(1) {
+                // The account's budget is another day's by now.
+                same_day = false;
+            } else {
+                tokio::time::sleep(backoff(attempt)).await;
+            }
+        }
+        Err(StoreError::Contention("a transaction's attempts"))
     }
 
     /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
@@ -228,6 +270,10 @@ impl Transactions {
             .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
             .expression_attribute_values(":now", number(now));
         let mut remove = Vec::new();
+        if let Some((former, wei)) = superseded(transaction, ending) {
+            set.push(TRY);
+            update = with_try(update, transaction, former, wei)?;
+        }
         if let Some(batch) = ending.batch {
             set.push("#batch = :batch");
             update = update.expression_attribute_names("#batch", "batch");
@@ -309,12 +355,55 @@ impl Transactions {
     }
 }
 
-/// What a transaction costs with its earlier attempts, in wei.
+/// What a transaction costs with its attempts, in wei.
 fn cost(transaction: &Transaction, ending: &Ending) -> u64 {
-    match ending.batch {
-        Some(batch) => transaction.cost_with(batch, ending.wei),
-        None => ending.wei.saturating_add(transaction.attempts_wei),
+    let Some(batch) = ending.batch else { return ending.wei.saturating_add(transaction.attempts_wei) };
+    match superseded(transaction, ending) {
+        Some(_) => {
+            let known = transaction.known(batch).unwrap_or_default();
+            transaction.charge.wei.saturating_sub(known).saturating_add(ending.wei)
+        }
+        None => transaction.cost_with(batch, ending.wei),
     }
+}
+
+/// The batch that decided a transaction which another one decides now, and its share in wei: an attempt, after all.
+fn superseded(transaction: &Transaction, ending: &Ending) -> Option<(BatchReference, u64)> {
+    let former = transaction.batch.filter(|_| transaction.status.is_final())?;
+    let is_other = ending.batch.is_some_and(|batch| batch != former);
+    is_other.then(|| (former, transaction.charge.wei.saturating_sub(transaction.cost_with(former, 0))))
+}
+
+/// Sets what [`with_try`] names.
+const TRY: &str = "tries = :tries, attempts_wei = :tries_wei";
+
+/// What a batch cost a transaction that it gave no outcome.
+fn with_try(
+    update: UpdateBuilder,
+    transaction: &Transaction,
+    batch: BatchReference,
+    wei: u64,
+) -> Result<UpdateBuilder, StoreError> {
+    let mut tries = transaction.tries.clone();
+    tries.insert(batch.to_string(), wei);
+    Ok(update
+        .expression_attribute_values(":tries", serde_dynamo::to_attribute_value(tries)?)
+        .expression_attribute_values(":tries_wei", number(transaction.cost_with(batch, wei))))
+}
+
+/// The same, on the further condition that the attempts are as they were read.
+fn recording_try(
+    update: UpdateBuilder,
+    transaction: &Transaction,
+    batch: BatchReference,
+    wei: u64,
+) -> Result<UpdateBuilder, StoreError> {
+    let condition = update.get_condition_expression().clone().unwrap_or_default();
+    let update = update
+        .condition_expression(format!("{condition} AND attempts = :tried AND attempts_wei = :tried_wei"))
+        .expression_attribute_values(":tried", number(transaction.attempts))
+        .expression_attribute_values(":tried_wei", number(transaction.attempts_wei));
+    with_try(update, transaction, batch, wei)
 }
 
 const ATTEMPTS: u32 = 12;

@@ -1,3 +1,5 @@
+use std::{collections::BTreeMap, fmt};
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -66,10 +68,14 @@ pub struct Transaction {
     /// What attempts without an outcome cost, in wei: part of what it costs in the end.
     #[serde(default)]
     pub attempts_wei: u64,
-    /// The batch of the last such attempt, which is charged once.
+    /// What each of them cost, by its batch: another block may have that, for another price or with another outcome. Rows
+    /// of earlier versions lack some.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tries: BTreeMap<String, u64>,
+    /// The batch of the last of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_attempt: Option<BatchReference>,
-    /// What that attempt cost, in wei: another block may have its batch, for another price or with another outcome.
+    /// What that attempt cost, in wei.
     #[serde(default)]
     pub last_attempt_wei: u64,
     /// The batch that carries it, or did so last.
@@ -117,15 +123,26 @@ pub struct TransactionPage {
 }
 
 impl Transaction {
-    /// What it costs if this batch's share is `wei`, earlier attempts included.
-    pub fn cost_with(&self, batch: BatchReference, wei: u64) -> u64 {
-        let known = if self.last_attempt == Some(batch) { self.last_attempt_wei } else { 0 };
-        self.attempts_wei.saturating_sub(known).saturating_add(wei)
+    /// What an attempt in this batch cost, in wei, as far as it is known; `None` if there was none.
+    pub fn known(&self, batch: BatchReference) -> Option<u64> {
+        let last = (self.last_attempt == Some(batch)).then_some(self.last_attempt_wei);
+        self.tries.get(&batch.to_string()).copied().or(last)
     }
 
-    /// How often it was sent without an outcome of its own before this batch.
+    /// What it costs if this batch's share is `wei`, the attempts in others included.
+    pub fn cost_with(&self, batch: BatchReference, wei: u64) -> u64 {
+        self.attempts_wei.saturating_sub(self.known(batch).unwrap_or_default()).saturating_add(wei)
+    }
+
+    /// How often it was sent without an outcome of its own, this batch aside.
     pub fn attempts_before(&self, batch: BatchReference) -> u32 {
-        self.attempts.saturating_sub(u32::from(self.last_attempt == Some(batch)))
+        self.attempts.saturating_sub(u32::from(self.known(batch).is_some()))
+    }
+}
+
+impl fmt::Display for BatchReference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}#{}", self.lane, self.nonce)
     }
 }
 
