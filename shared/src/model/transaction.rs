@@ -52,9 +52,9 @@ pub enum TransactionStatus {
     Sent,
     /// In a block, and done.
     Mined,
-    /// In a block, where the contracts refused it: nothing was done.
+    /// Sent, and not done: the contracts refused it in a block, or no block had it.
     Reverted,
-    /// Given up before any block: nothing was done, and nothing will be.
+    /// Given up before it was sent: nothing was done, and nothing will be.
     Failed,
     /// Taken back by its artist before it was sent: nothing was done, and nothing will be.
     Cancelled,
@@ -78,7 +78,8 @@ impl TransactionStatus {
     pub fn may_become(self, next: Self) -> bool {
         match self {
             Self::Queued => true,
-            Self::Sent => next != Self::Cancelled,
+            // A block may still have what was sent.
+            Self::Sent => !matches!(next, Self::Failed | Self::Cancelled),
             Self::Mined | Self::Reverted => matches!(next, Self::Mined | Self::Reverted),
             Self::Failed | Self::Cancelled => false,
         }
@@ -253,10 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn cancelled_is_only_what_was_never_sent() {
-        let may_be_cancelled = |status: &TransactionStatus| status.may_become(TransactionStatus::Cancelled);
-        let before: Vec<_> = TransactionStatus::ALL.into_iter().filter(may_be_cancelled).collect();
-        assert_eq!(before, [TransactionStatus::Queued]);
-        assert!(TransactionStatus::ALL.into_iter().all(|next| !TransactionStatus::Cancelled.may_become(next)));
+    fn failed_and_cancelled_is_only_what_was_never_sent() {
+        for unsent in [TransactionStatus::Failed, TransactionStatus::Cancelled] {
+            let before: Vec<_> =
+                TransactionStatus::ALL.into_iter().filter(|status| status.may_become(unsent)).collect();
+            assert_eq!(before, [TransactionStatus::Queued]);
+            assert!(TransactionStatus::ALL.into_iter().all(|next| !unsent.may_become(next)));
+        }
     }
 }

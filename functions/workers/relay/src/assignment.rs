@@ -39,7 +39,9 @@ impl Assignment {
         let mut assignment = Self::default();
         for (index, lane) in lanes.iter().enumerate() {
             let holds_affinity = lane.holds_affinity(relay.times.affinity);
-            for tracked in lane.unfinalized.iter().filter(|tracked| tracked.batch.status == BatchStatus::Mined) {
+            for tracked in &lane.unfinalized {
+                // Another block may have what a no-op took the place of.
+                let holds_affinity = holds_affinity && tracked.batch.status == BatchStatus::Mined;
                 let block = tracked.batch.mined.map_or(0, |mined| mined.block);
                 let is_settled = relay.chain.confirmations == 0 || tracked.is_confirmed;
                 for member in &tracked.batch.members {

@@ -131,8 +131,7 @@ pub(crate) async fn confirm(
             (Step::Conclude, Some(receipt)) => {
                 let conclusion = conclude(leadership.relay, batch, &receipt).await?;
                 report.ended += conclusion.ended;
-                let (batch, status) = (batch.clone(), batch.status);
-                *tracked = close(leadership, batch, status, &receipt, &conclusion.events).await?;
+                *tracked = close(leadership, batch.clone(), &receipt, &conclusion.events).await?;
             }
             (Step::Finish, _) => {
                 let finished = leadership.transactions.finish_batch(leadership.lease, batch, leadership.now()?);

@@ -11,7 +11,7 @@ use shared::{
         transaction::{Packed, data_fee, pack, refusal},
     },
     model::{Address, Fees},
-    store::artist::{Queued, Requeue},
+    store::artist::{Ending, Queued, Requeue},
     telemetry,
 };
 
@@ -25,7 +25,6 @@ use crate::{
     lane::{Lane, in_flight},
     market::Market,
     metrics::measure,
-    outcome::failed,
     packer::Packer,
     report::Report,
     watch::{close_mined, rebroadcast},
@@ -239,7 +238,8 @@ impl<'a> Leader<'a> {
         for queued in late.iter().take(EXPIRED_AT_ONCE) {
             match leadership.transactions.get(queued.artist_id, queued.transaction_id).await? {
                 Some(row) if !row.status.is_final() => {
-                    let ending = failed("It couldn't be sent in time, and won't be any more: try again");
+                    let reason = "It couldn't be sent in time, and won't be any more: try again";
+                    let ending = Ending::given_up(&row, reason);
                     let has_ended = leadership.transactions.give_up(leadership.lease, &row, &ending, now).await?;
                     self.report.ended += usize::from(has_ended);
                 }
@@ -408,7 +408,8 @@ impl<'a> Leader<'a> {
         let max_batch_len = rows.len() / 2;
         for row in rows {
             if max_batch_len == 0 {
-                let ending = failed("The account can't be used: the service doesn't control it any more");
+                let reason = "The account can't be used: the service doesn't control it any more";
+                let ending = Ending::given_up(&row, reason);
                 self.report.ended += usize::from(relay.transactions.give_up(lease, &row, &ending, now).await?);
             } else {
                 let halved = Requeue { max_batch_len: Some(max_batch_len), ..Requeue::default() };

@@ -36,6 +36,7 @@ const SIDE_BY_SIDE: usize = 16;
 /// What happens to a transaction after its batch.
 enum Verdict {
     Over(Ending),
+    GiveUp(&'static str),
     Requeue(Retry),
 }
 
@@ -104,7 +105,7 @@ pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclus
 /// is alone has failed.
 async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
-        0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
+        0 | 1 => Verdict::GiveUp("The chain's nodes refuse the transaction"),
         several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
     let verdicts = batch.members.iter().map(verdict).map(|verdict| Some((verdict, Cost::default())));
@@ -160,12 +161,13 @@ async fn store_one(
     }
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
+        Verdict::GiveUp(reason) => Ending::given_up(row, reason),
         Verdict::Requeue(_) if was_over => undone(batch),
         Verdict::Requeue(_) if row.attempts_before(reference) >= MAX_ATTEMPTS => {
-            failed("It was tried often and never got through: try again")
+            Ending::given_up(row, "It was tried often and never got through: try again")
         }
         Verdict::Requeue(_) if row.cost_with(reference, wei) > row.charge.wei => {
-            failed("Its attempts cost what was reserved for it, and none got through: try again")
+            Ending::given_up(row, "Its attempts cost what was reserved for it, and none got through: try again")
         }
         Verdict::Requeue(Retry { max_batch_len, overtaken_in }) => {
             // Whoever creates a token in each block makes no more than a few tries fail.
@@ -354,11 +356,6 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<(Verdict,
         }
     };
     batch.members.iter().map(verdict).map(Some).collect()
-}
-
-/// The ending of a transaction that was never sent, or can't be mined.
-pub(crate) fn failed(reason: &str) -> Ending {
-    Ending::unsent(TransactionStatus::Failed, reason)
 }
 
 fn reverted(batch: &Batch, reason: String, mined: MinedIn) -> Ending {

@@ -15,7 +15,7 @@ use shared::{
         wallet::EmbeddedWallet,
     },
     model::{ArtistId, Call, ConcurrencyKey, MomentEdit, MomentUpdate, Plan},
-    store::artist::{Artist, Queued, Transaction},
+    store::artist::{Artist, Ending, Queued, Transaction},
     telemetry,
 };
 
@@ -25,7 +25,6 @@ use crate::{
     error::{RelayError, retry_if_node},
     facts::Facts,
     lane::{Lane, open_members},
-    outcome::failed,
     report::Report,
     suspicion::Suspicions,
 };
@@ -139,7 +138,7 @@ impl Packer {
                 return Ok(Fit::Added);
             }
         };
-        let (ending, now) = (failed(&reason), leadership.now()?);
+        let (ending, now) = (Ending::given_up(row, &reason), leadership.now()?);
         report.ended += usize::from(leadership.transactions.give_up(leadership.lease, row, &ending, now).await?);
         draft.dropped.push(row.id);
         Ok(Fit::Added)

@@ -54,10 +54,8 @@ pub(crate) async fn close_mined(
         };
         report.ended += conclusion.ended;
         let tracked = lane.open.remove(index);
-        let fills = tracked.batch.fills(receipt.hash);
-        let status = if fills { BatchStatus::Filled } else { BatchStatus::Mined };
         lane.on_chain = lane.on_chain.max(tracked.nonce() + 1);
-        lane.unfinalized.push(close(leadership, tracked.batch, status, &receipt, &conclusion.events).await?);
+        lane.unfinalized.push(close(leadership, tracked.batch, &receipt, &conclusion.events).await?);
         lane.reset_backoff();
         has_closed = true;
     }
@@ -300,11 +298,11 @@ pub(crate) async fn testimony(
 pub(crate) async fn close(
     leadership: Leadership<'_>,
     mut batch: Batch,
-    status: BatchStatus,
     receipt: &Receipt,
     events: &[Event],
 ) -> Result<Tracked, RelayError> {
     let (mined, events) = (mined_in(receipt, receipt.gas_used), (events, leadership.now()?));
+    let status = batch.status_by(receipt.hash);
     let closed = leadership.transactions.close_batch(leadership.lease, &batch, status, Some(mined), events);
     ensure_leader(closed.await?)?;
     (batch.status, batch.mined) = (status, Some(mined));

@@ -119,7 +119,7 @@ impl TransactionService {
         Ok(last.filter(|_| has_all).unwrap_or(Standing::May))
     }
 
-    /// Whether no reorganisation makes a failed transaction succeed. One read for one that a block has.
+    /// Whether no reorganisation makes a failed transaction succeed. One read for one that was sent.
     async fn is_settled(&self, failed: &Transaction) -> Result<bool, StoreError> {
         let Some(batch) = failed.batch.filter(|_| failed.status == TransactionStatus::Reverted) else {
             return Ok(true);
@@ -127,7 +127,8 @@ impl TransactionService {
         let slot = Slot { chain: failed.chain, lane: batch.lane, nonce: batch.nonce };
         // The row of a final batch is deleted after a month.
         let batch = self.stores.transactions.batch(&slot).await?;
-        Ok(batch.is_none_or(|batch| batch.status == BatchStatus::Final))
+        let is_over = |status| matches!(status, BatchStatus::Final | BatchStatus::Displaced);
+        Ok(batch.is_none_or(|batch| is_over(batch.status)))
     }
 
     /// Queues the mint if the place is taken with it; `None` if somebody was faster.

@@ -110,7 +110,7 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Resul
     let mut charged = 0;
     for (artist, id) in artists.iter().zip(ids) {
         let row = transaction(&workshop, artist, id).await?;
-        assert_eq!(row.status, TransactionStatus::Failed, "{row:?}");
+        assert_eq!(row.status, TransactionStatus::Reverted, "{row:?}");
         let reason = row.reason.as_deref().unwrap_or_default();
         assert!(reason.starts_with("Its attempts cost what was reserved"), "{reason}");
         // The last attempt is what shows that the limit is reached.

@@ -52,7 +52,7 @@ async fn refused_batch_is_replaced_by_a_noop_and_split() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lone_refused_transaction_fails_for_good() -> Result<(), Error> {
+async fn lone_refused_transaction_ends_as_not_done() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-refused-one", 1).await?;
     let (artist, store) = (artists[0], workshop.transactions());
     let url = proxy::start(&workshop.rpc_url, refuse_first()).await?;
@@ -61,7 +61,7 @@ async fn lone_refused_transaction_fails_for_good() -> Result<(), Error> {
     run(&relay(&workshop, &url)?).await?;
 
     let row = transaction(&workshop, &artist, id).await?;
-    assert_eq!(row.status, TransactionStatus::Failed);
+    assert_eq!(row.status, TransactionStatus::Reverted);
     let batch = row.batch.ok_or("no batch")?;
     let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
     assert_eq!(store.batch(&slot).await?.map(|batch| batch.status), Some(BatchStatus::Filled));

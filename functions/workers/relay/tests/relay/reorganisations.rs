@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
@@ -25,10 +25,13 @@ use shared::{
     store::artist::{Artist, Batch, BatchReference, BatchStatus},
 };
 
-use crate::support::{
-    Error, FOREVER, Running, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful,
-    lanes_receipts, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until, until_mined,
-    until_sent, until_sent_again, until_turned,
+use crate::{
+    proxy::{self, Act},
+    support::{
+        Error, FOREVER, Running, SHORT, act_as, assert_done_once, batch_of, come_before, counting, done, forgetful,
+        lanes_receipts, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until, until_mined,
+        until_sent, until_sent_again, until_turned,
+    },
 };
 
 const DEPTH: u64 = 8;
@@ -332,6 +335,105 @@ async fn later_batch_of_a_transaction_that_an_earlier_one_did_is_charged() -> Re
     let next = Creator1155::new(collection, &node).nextTokenId().call().await?;
     assert_eq!(next, U256::from(4), "it was done twice");
     assert_all_is_charged(&workshop, &artist, both.id).await
+}
+
+/// A batch with a transaction of each artist, in whose place the newest block has a no-op. The node has had none of its
+/// bytes, and gets nothing more of the relay as long as the flag says so.
+struct Filled {
+    ids: Vec<TransactionId>,
+    batch: Batch,
+    is_closed: Arc<AtomicBool>,
+    running: Running,
+}
+
+async fn filled(
+    workshop: &Workshop,
+    (artists, collection): (&[Artist], Address),
+    confirmations: u64,
+) -> Result<Filled, Error> {
+    let node = workshop.node().await?;
+    node.anvil_set_auto_mine(false).await?;
+    let (first, is_closed) = (OnceLock::new(), Arc::new(AtomicBool::new(false)));
+    let closed = Arc::clone(&is_closed);
+    let url = proxy::start(&workshop.rpc_url, move |request| match &*request.operation {
+        "eth_sendRawTransaction" if *first.get_or_init(|| request.body["params"].clone()) == request.body["params"] => {
+            Act::Refuse("exceeds block gas limit")
+        }
+        "eth_sendRawTransaction" if closed.load(Relaxed) => request.swallow(),
+        _ => Act::Forward,
+    })
+    .await?;
+    let mut ids = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        ids.extend(queue(workshop, artist, vec![renaming(collection.into(), &format!("ar://{index}"))]).await?);
+    }
+    let mut relay = relay(workshop, &url)?;
+    (relay.chain.confirmations, relay.chain.reorg_depth) = (confirmations, FINAL);
+    let running = spawn(relay);
+    let batch = eventually("a no-op", async || {
+        let row = until_sent(workshop, &artists[0], ids[0]).await?;
+        Ok(batch_of(workshop, &row).await?.filter(Batch::is_filling))
+    })
+    .await?;
+    until_sent_again(workshop, batch.slot.into()).await?;
+    node.anvil_mine(Some(1), None).await?;
+    is_closed.store(true, Relaxed);
+    let is_over = async || {
+        let stored = workshop.transactions().batch(&batch.slot).await?;
+        Ok(stored.is_some_and(|batch| batch.status == BatchStatus::Filled))
+    };
+    until("filled", is_over).await?;
+    Ok(Filled { ids, batch, is_closed, running })
+}
+
+/// Drops the newest block for one that has a batch's first version.
+async fn mine_after_all(workshop: &Workshop, batch: &Batch) -> Result<(), Error> {
+    let node = workshop.node().await?;
+    reorganise(&node, 1).await?;
+    let sent = *node.send_raw_transaction(&batch.signed).await?.tx_hash();
+    node.anvil_mine(Some(1), None).await?;
+    until_mined(workshop, sent).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filled_nonce_whose_block_is_dropped_does_nothing_twice() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-filled", 2).await?;
+    let Filled { ids, batch, is_closed, mut running } =
+        filled(&workshop, (artists.as_slice(), collection.into()), 4).await?;
+    let (node, slot) = (workshop.node().await?, batch.slot);
+    // A turn in which they could be sent again.
+    tokio::time::sleep(2 * SHORT).await;
+    for (artist, id) in artists.iter().zip(&ids) {
+        let row = transaction(&workshop, artist, *id).await?;
+        assert_eq!((row.status, row.batch), (TransactionStatus::Queued, Some(slot.into())), "{row:?}");
+    }
+
+    mine_after_all(&workshop, &batch).await?;
+    is_closed.store(false, Relaxed);
+    node.anvil_set_interval_mining(1).await?;
+    running.done().await?;
+
+    for (artist, id) in artists.iter().zip(&ids) {
+        assert_eq!(transaction(&workshop, artist, *id).await?.status, TransactionStatus::Mined);
+    }
+    assert_done_once(&workshop, collection, &["ar://0".to_owned(), "ar://1".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn write_told_as_not_done_is_corrected_when_its_first_version_is_mined_after_all() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-told", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let Filled { ids, batch, mut running, .. } = filled(&workshop, (artists.as_slice(), collection.into()), 0).await?;
+    running.done().await?;
+    let told = transaction(&workshop, &artist, ids[0]).await?;
+    assert_eq!((told.status, told.mined, told.charge.wei), (TransactionStatus::Reverted, None, 0));
+
+    mine_after_all(&workshop, &batch).await?;
+    node.anvil_mine(Some(FINAL + 1), None).await?;
+    until_final(&workshop, batch.slot.lane).await?;
+
+    assert_all_is_charged(&workshop, &artist, ids[0]).await?;
+    assert_done_once(&workshop, collection, &["ar://0".to_owned()]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,18 +8,21 @@ use std::{
     time::Duration,
 };
 
+use alloy::primitives::B256;
 use futures::future::join_all;
+use local::workshop::Workshop;
 use shared::{
     clock,
     model::{EventData, TransactionId, TransactionStatus},
-    store::artist::{Admitted, Artist, ArtistTable, NewTransaction, ServiceEvents},
+    store::artist::{Admitted, Artist, ArtistTable, BatchReference, NewTransaction, Requeue, ServiceEvents},
 };
 use tokio::sync::watch;
 
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, Ways, assert_done_once, queue, relay, relay_over, renaming, run, spawn, stage, transaction, until,
+        Error, Ways, assert_done_once, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
+        unsent_failure, until,
     },
 };
 
@@ -132,17 +135,47 @@ async fn cancellations_at_any_time_are_true_or_refused() -> Result<(), Error> {
     assert_done_once(&workshop, collection, &expected).await
 }
 
+/// Queues a transaction as if a minute ago, for half a minute.
+async fn queue_late(workshop: &Workshop, artist: &Artist, wish: NewTransaction) -> Result<TransactionId, Error> {
+    let now = clock::now()?;
+    let late = NewTransaction { valid_until: Some(now.as_secs() - 30), ..wish };
+    let admission = workshop.admission(artist, vec![late]).await?;
+    match workshop.transactions().admit(&admission, now - Duration::from_secs(60)).await? {
+        Admitted::Queued(queued) => Ok(queued[0].id),
+        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn write_that_was_sent_ends_as_reverted_when_its_time_is_over() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-expired-sent", 1).await?;
+    let (store, artist, now) = (workshop.transactions(), artists[0], clock::now()?.as_secs());
+    let id = queue_late(&workshop, &artist, renaming(collection, "ar://sent")).await?;
+    // A batch had it, and gave it back.
+    let batch = BatchReference { lane: workshop.lanes()[0].0.into(), nonce: 0 };
+    let queued = transaction(&workshop, &artist, id).await?;
+    assert!(store.mark_sent(&queued, batch, B256::repeat_byte(1), now).await?);
+    let sent = transaction(&workshop, &artist, id).await?;
+    assert!(!store.end(&sent, &unsent_failure(), now).await?, "a block may still have it");
+    assert!(store.requeue(&sent, Requeue { attempt: Some((batch, 0)), ..Requeue::default() }, now).await?);
+    let mut dear = relay(&workshop, &workshop.rpc_url)?;
+    dear.chain.spending.max_fee_per_gas = 1;
+
+    let report = run(&dear).await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((report.ended, row.status, row.mined), (1, TransactionStatus::Reverted, None));
+    let reason = row.reason.unwrap_or_default();
+    assert!(reason.contains("in time"), "{reason}");
+    assert!(!store.end(&queued, &unsent_failure(), now).await?, "it was sent");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn transaction_ends_unsent_when_its_time_is_over_although_none_can_be_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-expired", 2).await?;
     let (store, artist, now) = (workshop.transactions(), artists[0], clock::now()?);
-    // It was queued a minute ago, for half a minute.
-    let late = NewTransaction { valid_until: Some(now.as_secs() - 30), ..renaming(collection, "ar://too-late") };
-    let admission = workshop.admission(&artist, vec![late]).await?;
-    let id = match store.admit(&admission, now - Duration::from_secs(60)).await? {
-        Admitted::Queued(queued) => queued[0].id,
-        Admitted::Refused(refusal) => return Err(format!("{refusal:?}").into()),
-    };
+    let id = queue_late(&workshop, &artist, renaming(collection, "ar://too-late")).await?;
     let mut dear = relay(&workshop, &workshop.rpc_url)?;
     dear.chain.spending.max_fee_per_gas = 1;
 

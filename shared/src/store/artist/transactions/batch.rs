@@ -108,9 +108,8 @@ impl BatchStatus {
     pub fn may_become(self, next: Self) -> bool {
         match self {
             Self::Open => matches!(next, Self::Open | Self::Mined | Self::Filled | Self::Displaced),
-            // A reorganisation takes the block back.
-            Self::Mined => matches!(next, Self::Open | Self::Mined | Self::Final),
-            Self::Filled => matches!(next, Self::Open | Self::Filled | Self::Final),
+            // A reorganisation takes the block back, and another one may have another version.
+            Self::Mined | Self::Filled => matches!(next, Self::Open | Self::Mined | Self::Filled | Self::Final),
             Self::Final | Self::Displaced => false,
         }
     }
@@ -141,6 +140,11 @@ impl Batch {
     /// Whether the newest version does nothing but use up the nonce.
     pub fn is_filling(&self) -> bool {
         self.attempts.last().is_some_and(|attempt| attempt.fills)
+    }
+
+    /// The status that a block gives it which has the version with this hash.
+    pub fn status_by(&self, hash: B256) -> BatchStatus {
+        if self.fills(hash) { BatchStatus::Filled } else { BatchStatus::Mined }
     }
 
     /// Whether the version with this hash does nothing.

@@ -42,8 +42,15 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// The ending of a transaction that was never sent, or can't be mined.
-    pub fn unsent(status: TransactionStatus, reason: &str) -> Self {
+    /// The ending of a transaction that no block has, and that isn't sent any more.
+    pub fn given_up(transaction: &Transaction, reason: &str) -> Self {
+        // A block may still have what was sent.
+        let is_unsent = transaction.hashes.is_empty();
+        let status = if is_unsent { TransactionStatus::Failed } else { TransactionStatus::Reverted };
+        Self::without_block(status, reason)
+    }
+
+    fn without_block(status: TransactionStatus, reason: &str) -> Self {
         Self {
             status,
             batch: None,
@@ -200,7 +207,7 @@ impl Transactions {
 
     /// Ends a transaction that its artist takes back, if it was never sent, with its event. One write, and a read.
     pub async fn cancel(&self, transaction: &Transaction, now: u64) -> Result<bool, StoreError> {
-        let ending = Ending::unsent(TransactionStatus::Cancelled, "It was cancelled before it was sent");
+        let ending = Ending::without_block(TransactionStatus::Cancelled, "It was cancelled before it was sent");
         self.end_by(Decision::Artist, transaction, &ending, now).await
     }
 
@@ -341,7 +348,7 @@ impl Transactions {
             .set_key(Some(key.item()))
             .expression_attribute_values(":status", text(next.word()));
         let (mut update, mut condition) = status_in(update, before);
-        if next == TransactionStatus::Cancelled {
+        if matches!(next, TransactionStatus::Failed | TransactionStatus::Cancelled) {
             // An earlier batch may still get into a block.
             condition.push_str(" AND size(hashes) = :unsent");
             update = update.expression_attribute_values(":unsent", number(0));
