@@ -26,6 +26,8 @@ pub(crate) struct Assignment {
     keys: HashMap<ConcurrencyKey, (u64, usize)>,
     /// Transactions in blocks that may be dropped: the queue has the ones that failed there.
     unsettled: HashSet<TransactionId>,
+    /// Those of them whose failure waits for its block, where a lane's nonces keep the order of what follows.
+    failing: HashSet<TransactionId>,
     /// Transactions that aren't tried now.
     held: HashSet<TransactionId>,
     /// Transactions that are over.
@@ -44,6 +46,9 @@ impl Assignment {
                 let holds_affinity = holds_affinity && tracked.batch.status == BatchStatus::Mined;
                 let block = tracked.batch.mined.map_or(0, |mined| mined.block);
                 let is_settled = relay.chain.confirmations == 0 || tracked.is_confirmed;
+                let failing = tracked.batch.pending.iter().map(|pending| pending.transaction_id);
+                assignment.unsettled.extend(failing.clone());
+                assignment.failing.extend(failing.filter(|_| holds_affinity));
                 for member in &tracked.batch.members {
                     if holds_affinity {
                         bind(&mut assignment.artists, member.artist_id, (block, index));
@@ -83,12 +88,14 @@ impl Assignment {
     /// artist's later ones, and those with the same key if that keeps its order, or if it waits for a block.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {
         let (under_way, mut kept) = in_flight(lanes);
+        let under_way = &under_way;
         let is_early = |queued: &&Queued| queued.not_before.is_some_and(|block| self.head < block);
         let mut kept_keys: HashSet<_> =
             queue.iter().filter(is_early).filter_map(|early| early.concurrency_key).collect();
         let may_go = |queued: &&Queued| {
             let Queued { artist_id, transaction_id, concurrency_key, .. } = queued;
-            if under_way.contains(transaction_id) || self.skipped.contains(transaction_id) {
+            let is_out = [under_way, &self.skipped, &self.failing].iter().any(|ids| ids.contains(transaction_id));
+            if is_out {
                 return false;
             }
             let ordered = concurrency_key.filter(|key| key.keeps_order());

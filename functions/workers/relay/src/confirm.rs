@@ -12,7 +12,7 @@ use crate::{
     chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_leader, retry_if_node},
     lane::Lane,
-    outcome::conclude,
+    outcome::{Conclusion, conclude, settle},
     report::Report,
     watch::{close, testimony},
 };
@@ -75,7 +75,7 @@ impl State {
 fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -> Step {
     match inclusion {
         Inclusion::SameBlock if is_final && !is_lost => Step::Finish,
-        Inclusion::SameBlock if is_due => Step::Confirm,
+        Inclusion::SameBlock if is_due && !is_lost => Step::Confirm,
         Inclusion::SameBlock => Step::Wait,
         Inclusion::OtherBlock => Step::Conclude,
         Inclusion::Unseen | Inclusion::Nowhere if is_lost => Step::Reopen,
@@ -125,13 +125,19 @@ pub(crate) async fn confirm(
                 }
             }
         };
+        if matches!(step, Step::Confirm | Step::Finish) {
+            settle_failures(leadership, tracked, report).await?;
+        }
         let batch = &tracked.batch;
         match (step, receipt) {
             (Step::Confirm, _) => tracked.is_confirmed = true,
             (Step::Conclude, Some(receipt)) => {
-                let conclusion = conclude(leadership.relay, batch, &receipt).await?;
-                report.ended += conclusion.ended;
-                *tracked = close(leadership, batch.clone(), &receipt, &conclusion.events).await?;
+                let is_settled = receipt.block + leadership.chain.confirmations <= head;
+                let concluded = conclude(leadership.relay, batch, &receipt, is_settled).await.map(Some);
+                if let Some(conclusion) = concluded.or_else(retry_if_node)? {
+                    report.ended += conclusion.ended;
+                    *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;
+                }
             }
             (Step::Finish, _) => {
                 let finished = leadership.transactions.finish_batch(leadership.lease, batch, leadership.now()?);
@@ -150,6 +156,23 @@ pub(crate) async fn confirm(
     Ok(())
 }
 
+/// Stores and tells which transactions of a batch failed, now that its block is settled.
+async fn settle_failures(
+    leadership: Leadership<'_>,
+    tracked: &mut Tracked,
+    report: &mut Report,
+) -> Result<(), RelayError> {
+    if tracked.batch.pending.is_empty() {
+        return Ok(());
+    }
+    let Conclusion { events, ended, .. } = settle(leadership, &tracked.batch).await?;
+    report.ended += ended;
+    let events = (&*events, leadership.now()?);
+    ensure_leader(leadership.transactions.settle_batch(leadership.lease, &tracked.batch, events).await?)?;
+    tracked.batch.pending.clear();
+    Ok(())
+}
+
 /// Opens a batch again whose block the chain has dropped.
 async fn reopen(leadership: Leadership<'_>, lane: &mut Lane<'_>, index: usize) -> Result<(), RelayError> {
     let batch = &lane.unfinalized[index].batch;
@@ -160,7 +183,7 @@ async fn reopen(leadership: Leadership<'_>, lane: &mut Lane<'_>, index: usize) -
     );
     ensure_leader(leadership.transactions.reopen_batch(leadership.lease, batch).await?)?;
     let mut batch = lane.unfinalized.remove(index).batch;
-    (batch.status, batch.mined) = (BatchStatus::Open, None);
+    (batch.status, batch.mined, batch.pending) = (BatchStatus::Open, None, Vec::new());
     lane.track(batch);
     Ok(())
 }

@@ -183,6 +183,7 @@ impl<'a> Lane<'a> {
             signed,
             filler,
             mined: None,
+            pending: Vec::new(),
             created_at,
         };
         if !claim(leadership.relay, &batch).await? {

@@ -11,11 +11,15 @@ use shared::{
         transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
     model::{Event, TransactionId, TransactionStatus},
-    store::artist::{Batch, BatchReference, Ending, Member, MinedIn, Requeue, Transaction},
+    store::artist::{Batch, BatchReference, Ending, Lease, Member, MinedIn, PendingEnding, Requeue, Transaction},
     telemetry,
 };
 
-use crate::{chain::ChainRelay, error::RelayError, signed::transaction};
+use crate::{
+    chain::{ChainRelay, Leadership},
+    error::RelayError,
+    signed::transaction,
+};
 
 /// Gas of a transaction in a batch beside its calls: what its share of the batch's cost is weighed with.
 const OVERHEAD: u64 = 40_000;
@@ -29,6 +33,9 @@ const MAX_ATTEMPTS: u32 = 20;
 
 /// Most doublings of the pause after somebody else's token came first.
 const MAX_DOUBLINGS: u32 = 6;
+
+/// Most characters of a reason that waits: contracts write them, and a batch's row holds all of its transactions'.
+const LONGEST_REASON: usize = 200;
 
 /// Outcomes that are stored side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -74,42 +81,90 @@ async fn read_rows(relay: &ChainRelay, batch: &Batch) -> Result<Rows, RelayError
 /// Outcomes that are stored.
 #[derive(Debug, Default)]
 pub(crate) struct Conclusion {
-    /// To be published when the batch is closed.
+    /// To be published when the batch is closed or settled.
     pub(crate) events: Vec<Event>,
     /// Transactions that ended.
     pub(crate) ended: usize,
+    /// Endings that wait until the batch's block is settled.
+    pub(crate) pending: Vec<PendingEnding>,
 }
 
-/// Stores how each transaction of a mined batch ended. May be repeated. One write each, and one read per 100; one node
-/// call, or up to three for each that failed.
-pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
+/// Which endings are stored now.
+#[derive(Clone, Copy)]
+enum Stage<'a> {
+    /// Of what was done: the chain may drop the block, and what failed there may succeed in another one.
+    Unsettled,
+    /// All.
+    Settled,
+    /// Those that have waited, by the leader alone where another one may have stored another ending.
+    Waited(&'a Lease),
+}
+
+impl Conclusion {
+    fn add(&mut self, other: Self) {
+        self.events.extend(other.events);
+        self.ended += other.ended;
+        self.pending.extend(other.pending);
+    }
+}
+
+/// Stores how each transaction of a mined batch ended: what wasn't done only if the block is settled. May be repeated. One
+/// write each, and one read per 100; one node call, or up to three for each that failed.
+pub(crate) async fn conclude(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+    is_settled: bool,
+) -> Result<Conclusion, RelayError> {
+    let stage = if is_settled { Stage::Settled } else { Stage::Unsettled };
     if batch.fills(receipt.hash) {
-        return return_to_queue(relay, batch).await;
+        return return_to_queue(relay, batch, stage).await;
     }
     match receipt.succeeded {
-        true => conclude_each(relay, batch, receipt).await,
+        true => conclude_each(relay, batch, receipt, stage).await,
         // That isn't the transactions' fault.
-        false if !relay.owners().await?.contains(&batch.slot.lane.into()) => release(relay, batch).await,
-        false => store(relay, batch, reverted_as_a_whole(batch, receipt)).await,
+        false if !relay.owners().await?.contains(&batch.slot.lane.into()) => put_back(relay, batch, stage).await,
+        false => store(relay, batch, reverted_as_a_whole(batch, receipt), stage).await,
     }
 }
 
-/// Puts all of a batch's transactions back as they were.
+/// Stores the endings that waited for a batch's block, which is settled. May be repeated. One write each, and one read per
+/// 100.
+pub(crate) async fn settle(leadership: Leadership<'_>, batch: &Batch) -> Result<Conclusion, RelayError> {
+    let pending: HashMap<_, _> = batch.pending.iter().map(|pending| (pending.transaction_id, pending)).collect();
+    let members = batch.members.iter().filter(|member| pending.contains_key(&member.transaction_id));
+    let ids: Vec<_> = members.map(|member| (member.artist_id, member.transaction_id)).collect();
+    let rows: Rows = leadership.transactions.get_many(&ids).await?.into_iter().map(|row| (row.id, row)).collect();
+    let verdict = |member: &Member| {
+        let PendingEnding { reason, gas_used, wei, .. } = pending.get(&member.transaction_id)?;
+        let mined = batch.mined.zip(*gas_used).map(|(mined, gas_used)| MinedIn { gas_used, ..mined });
+        let ending = Ending { mined, ..undone(batch, reason) };
+        Some((Verdict::Over(ending), Cost { gas: *wei, fees: 0 }))
+    };
+    let verdicts = batch.members.iter().map(verdict).collect();
+    store_in(leadership.relay, batch, &rows, verdicts, Stage::Waited(leadership.lease)).await
+}
+
+/// Puts all of a batch's transactions back as they were, after another program has used its nonce for good.
 pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
+    put_back(relay, batch, Stage::Settled).await
+}
+
+async fn put_back(relay: &ChainRelay, batch: &Batch, stage: Stage<'_>) -> Result<Conclusion, RelayError> {
     let verdict = |_| Some((Verdict::Requeue(Retry::default()), Cost::default()));
     let verdicts = batch.members.iter().map(verdict).collect();
-    store(relay, batch, verdicts).await
+    store(relay, batch, verdicts, stage).await
 }
 
 /// Puts the transactions of a batch that nodes refuse back into the queue, in two halves if there are several; one that
 /// is alone has failed.
-async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
+async fn return_to_queue(relay: &ChainRelay, batch: &Batch, stage: Stage<'_>) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
         0 | 1 => Verdict::GiveUp("The chain's nodes refuse the transaction"),
         several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), ..Retry::default() }),
     };
     let verdicts = batch.members.iter().map(verdict).map(|verdict| Some((verdict, Cost::default())));
-    store(relay, batch, verdicts.collect()).await
+    store(relay, batch, verdicts.collect(), stage).await
 }
 
 /// Stores verdicts of a batch's members, in their order, as far as there are any.
@@ -117,8 +172,9 @@ async fn store(
     relay: &ChainRelay,
     batch: &Batch,
     verdicts: Vec<Option<(Verdict, Cost)>>,
+    stage: Stage<'_>,
 ) -> Result<Conclusion, RelayError> {
-    store_in(relay, batch, &read_rows(relay, batch).await?, verdicts).await
+    store_in(relay, batch, &read_rows(relay, batch).await?, verdicts, stage).await
 }
 
 /// The same, given their rows.
@@ -127,42 +183,41 @@ async fn store_in(
     batch: &Batch,
     rows: &Rows,
     verdicts: Vec<Option<(Verdict, Cost)>>,
+    stage: Stage<'_>,
 ) -> Result<Conclusion, RelayError> {
     let now = relay.now()?;
     let mut steps = stream::iter(batch.members.iter().zip(verdicts))
         .filter_map(|(member, verdict)| std::future::ready(rows.get(&member.transaction_id).zip(verdict)))
-        .map(|(row, verdict)| store_one(relay, batch, row, verdict, now))
+        .map(|(row, verdict)| store_one(relay, batch, row, verdict, stage, now))
         .buffered(SIDE_BY_SIDE);
     let mut conclusion = Conclusion::default();
     while let Some(step) = steps.next().await {
-        let (has_ended, event) = step?;
-        conclusion.ended += usize::from(has_ended);
-        conclusion.events.extend(event);
+        conclusion.add(step?);
     }
     Ok(conclusion)
 }
 
-/// Returns whether the transaction just ended, and its event. An earlier run may have ended it without publishing the
-/// event.
+/// An earlier run may have ended the transaction without publishing the event.
 async fn store_one(
     relay: &ChainRelay,
     batch: &Batch,
     row: &Transaction,
     (verdict, cost): (Verdict, Cost),
+    stage: Stage<'_>,
     now: u64,
-) -> Result<(bool, Option<Event>), RelayError> {
+) -> Result<Conclusion, RelayError> {
     let (was_over, reference) = (row.status.is_final(), BatchReference::from(batch.slot));
     let wei = cost.within(row.charge.wei);
     let is_done = matches!(&verdict, Verdict::Over(ending) if ending.status == TransactionStatus::Mined);
     if !is_done && row.batch.is_some_and(|last| last != reference) {
         // Another batch decided it, or may still do so.
         relay.transactions.correct_try(row, reference, wei).await?;
-        return Ok((false, None));
+        return Ok(Conclusion::default());
     }
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
         Verdict::GiveUp(reason) => Ending::given_up(row, reason),
-        Verdict::Requeue(_) if was_over => undone(batch),
+        Verdict::Requeue(_) if was_over => undone(batch, "The chain dropped the block that had it: try again"),
         Verdict::Requeue(_) if row.attempts_before(reference) >= MAX_ATTEMPTS => {
             Ending::given_up(row, "It was tried often and never got through: try again")
         }
@@ -175,22 +230,36 @@ async fn store_one(
             let not_before = overtaken_in.map(|block| block.saturating_add(pause));
             let requeue = Requeue { max_batch_len, not_before, attempt: Some((reference, wei)) };
             relay.transactions.requeue(row, requeue, now).await?;
-            return Ok((false, None));
+            return Ok(Conclusion::default());
         }
     };
+    if matches!(stage, Stage::Unsettled) && !is_done {
+        let gas_used = ending.mined.map(|mined| mined.gas_used);
+        let reason = ending.reason.iter().flat_map(|reason| reason.chars()).take(LONGEST_REASON).collect();
+        let pending = PendingEnding { transaction_id: row.id, reason, gas_used, wei };
+        return Ok(Conclusion { pending: vec![pending], ..Conclusion::default() });
+    }
     (ending.batch, ending.wei) = (Some(reference), wei);
     let is_same = row.status == ending.status && row.mined == ending.mined;
     let costs_the_same = row.mined.is_some() || row.charge.wei == row.cost_with(reference, wei);
-    if was_over && is_same && costs_the_same {
-        return Ok((false, Some(row.outcome_event(&ending, now))));
-    }
-    let is_stored = relay.transactions.end(row, &ending, now).await?;
+    let is_known = was_over && is_same && costs_the_same;
+    let is_stored = match stage {
+        _ if is_known => false,
+        Stage::Waited(lease) if was_over => relay.transactions.end_led(lease, row, &ending, now).await?,
+        _ => relay.transactions.end(row, &ending, now).await?,
+    };
     let event = (is_stored || row.status == ending.status).then(|| row.outcome_event(&ending, now));
-    Ok((is_stored && !was_over, event))
+    let ended = usize::from(is_stored && !was_over);
+    Ok(Conclusion { events: event.into_iter().collect(), ended, ..Conclusion::default() })
 }
 
 /// Reads the outcomes from the logs of a successful batch. Those that need no words are stored first.
-async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
+async fn conclude_each(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+    stage: Stage<'_>,
+) -> Result<Conclusion, RelayError> {
     let data = transaction(batch)?.input;
     let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
     let operations = operations.ok_or(RelayError::Bytes(receipt.hash))?;
@@ -227,7 +296,7 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
     };
     // Known before anybody is told of them.
     relay.provenance.note(&relay.chain, &receipt.logs).await?;
-    let mut conclusion = store_in(relay, batch, &rows, members().map(clear).collect()).await?;
+    let mut conclusion = store_in(relay, batch, &rows, members().map(clear).collect(), stage).await?;
     let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
     if !own(batch).any(|index| has_failed(&index)) {
         return Ok(conclusion);
@@ -239,13 +308,11 @@ async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> 
             Failure { is_overtaken: true, .. } => {
                 Verdict::Requeue(Retry { max_batch_len: None, overtaken_in: Some(mined.block) })
             }
-            Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined)),
+            Failure { reason, .. } => Verdict::Over(Ending { mined: Some(mined), ..undone(batch, &reason) }),
         };
         Some((verdict, cost))
     };
-    let rest = store(relay, batch, members().map(unclear).collect()).await?;
-    conclusion.events.extend(rest.events);
-    conclusion.ended += rest.ended;
+    conclusion.add(store(relay, batch, members().map(unclear).collect(), stage).await?);
     Ok(conclusion)
 }
 
@@ -347,7 +414,8 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<(Verdict,
     let verdict = |_| match batch.members.len() {
         1 => {
             let fees = limited(receipt.l1_fee().saturating_add(receipt.operator_fee()));
-            (Verdict::Over(reverted(batch, reason.to_owned(), mined)), cost(receipt.gas_used, fees, receipt))
+            let ending = Ending { mined: Some(mined), ..undone(batch, reason) };
+            (Verdict::Over(ending), cost(receipt.gas_used, fees, receipt))
         }
         // One lost account takes all along: no artist is charged for that.
         several => {
@@ -358,18 +426,10 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<(Verdict,
     batch.members.iter().map(verdict).map(Some).collect()
 }
 
-fn reverted(batch: &Batch, reason: String, mined: MinedIn) -> Ending {
+/// The ending of a transaction of a batch that wasn't done, or was done in a block which the chain has dropped.
+fn undone(batch: &Batch, reason: &str) -> Ending {
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
-    let (reason, result) = (Some(reason), Map::new());
-    Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei: 0, deployed: false }
-}
-
-/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is. It
-/// costs its share of the batch in the block that took the other's place.
-fn undone(batch: &Batch) -> Ending {
-    let reason = "The chain dropped the block that had it: try again".to_owned();
-    let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
-    let reason = Some(reason);
+    let reason = Some(reason.to_owned());
     Ending { status, batch: None, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
 }
 

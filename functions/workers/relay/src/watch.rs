@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use alloy::primitives::U256;
 use shared::{
     chain::node::{NodeFault, Receipt, Standing},
-    model::{Event, MarketFees},
+    model::MarketFees,
     store::artist::{Batch, BatchStatus, Slot},
     telemetry::{self, Metric},
 };
@@ -55,7 +55,7 @@ pub(crate) async fn close_mined(
         report.ended += conclusion.ended;
         let tracked = lane.open.remove(index);
         lane.on_chain = lane.on_chain.max(tracked.nonce() + 1);
-        lane.unfinalized.push(close(leadership, tracked.batch, &receipt, &conclusion.events).await?);
+        lane.unfinalized.push(close(leadership, tracked.batch, &receipt, conclusion).await?);
         lane.reset_backoff();
         has_closed = true;
     }
@@ -232,7 +232,7 @@ async fn find_foreign_transaction(
         _ => return Ok(()),
     }
     report_foreign_use(slot);
-    let Conclusion { events, ended } = release(leadership.relay, batch).await?;
+    let Conclusion { events, ended, .. } = release(leadership.relay, batch).await?;
     report.ended += ended;
     let events = (&*events, leadership.now()?);
     let closed = leadership.transactions.close_batch(leadership.lease, batch, BatchStatus::Displaced, None, events);
@@ -257,7 +257,9 @@ async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Rec
         let pause = if is_known { relay.times.fresh / 4 } else { Duration::ZERO };
         tracked.look_after = Instant::now() + pause;
         let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
-        let conclusion = conclude(relay, &tracked.batch, &receipt).await?;
+        // Where blocks have to be followed by others, what failed is told by and by.
+        let is_settled = relay.chain.confirmations == 0;
+        let conclusion = conclude(relay, &tracked.batch, &receipt, is_settled).await?;
         Ok(Some((receipt, conclusion)))
     };
     decided.await.or_else(retry_if_node)
@@ -294,14 +296,16 @@ pub(crate) async fn testimony(
     Ok(Some((receipt, decides)))
 }
 
-/// Records the block that has a batch, with the events of its transactions.
+/// Records the block that has a batch, with what became of its transactions there.
 pub(crate) async fn close(
     leadership: Leadership<'_>,
     mut batch: Batch,
     receipt: &Receipt,
-    events: &[Event],
+    conclusion: Conclusion,
 ) -> Result<Tracked, RelayError> {
-    let (mined, events) = (mined_in(receipt, receipt.gas_used), (events, leadership.now()?));
+    let Conclusion { events, pending, .. } = conclusion;
+    let (mined, events) = (mined_in(receipt, receipt.gas_used), (&*events, leadership.now()?));
+    batch.pending = pending;
     let status = batch.status_by(receipt.hash);
     let closed = leadership.transactions.close_batch(leadership.lease, &batch, status, Some(mined), events);
     ensure_leader(closed.await?)?;

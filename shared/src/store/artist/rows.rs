@@ -207,7 +207,7 @@ rows! { ROWS;
         partition (chain: ChainId, lane: Address) = "LANE#{chain}#{lane}" {
             /// Next nonce, nonces of open batches and of unfinalized ones
             fn lane() = "LANE";
-            /// Many artists' transactions in one of the lane: members, status, signed bytes, hashes
+            /// Many artists' transactions in one of the lane: members, status, signed bytes, hashes, untold failures
             fn batch(nonce: u64) = "BATCH#{nonce:020}" until "30 days after it is final";
         }
     }

@@ -15,6 +15,7 @@ mod proxy;
 mod queue;
 mod refusals;
 mod reorganisations;
+mod settlement;
 mod support;
 mod tokens;
 mod unsent;

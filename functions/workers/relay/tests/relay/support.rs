@@ -23,8 +23,8 @@ use relay::{ChainRelay, Report, Times};
 use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, node::Node, transaction::Policy},
-    model::{Call, TransactionId, TransactionStatus},
-    store::artist::{Artist, Batch, BatchReference, Ending, Slot, Transaction},
+    model::{Call, EventData, TransactionId, TransactionStatus},
+    store::artist::{Artist, ArtistTable, Batch, BatchReference, Ending, ServiceEvents, Slot, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
@@ -251,6 +251,16 @@ pub async fn until_mined(workshop: &Workshop, hash: B256) -> Result<u64, Error> 
         Ok(node.get_transaction_receipt(hash).await?.and_then(|receipt| receipt.block_number))
     })
     .await
+}
+
+/// What was told of transactions, oldest first.
+pub async fn outcomes(workshop: &Workshop) -> Result<Vec<(TransactionId, TransactionStatus)>, Error> {
+    let events = ServiceEvents::new(ArtistTable::new(&workshop.dynamodb, "ArtistTable")).after(0, 100).await?;
+    let outcome = |data| match data {
+        EventData::TransactionMined(event) | EventData::TransactionFailed(event) => Some((event.id, event.status)),
+        _ => None,
+    };
+    Ok(events.into_iter().filter_map(|event| outcome(event.event.data)).collect())
 }
 
 /// Fails unless each URI was given to token 1 exactly once, and nothing else was.

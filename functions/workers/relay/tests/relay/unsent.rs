@@ -13,15 +13,15 @@ use futures::future::join_all;
 use local::workshop::Workshop;
 use shared::{
     clock,
-    model::{EventData, TransactionId, TransactionStatus},
-    store::artist::{Admitted, Artist, ArtistTable, BatchReference, NewTransaction, Requeue, ServiceEvents},
+    model::{TransactionId, TransactionStatus},
+    store::artist::{Admitted, Artist, BatchReference, NewTransaction, Requeue},
 };
 use tokio::sync::watch;
 
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, Ways, assert_done_once, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
+        Error, Ways, assert_done_once, outcomes, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
         unsent_failure, until,
     },
 };
@@ -45,15 +45,8 @@ async fn cancelled_transaction_is_never_sent_and_gives_its_budget_back() -> Resu
     assert_eq!((account.waiting, account.spent), (0, 0));
     let sent = transaction(&workshop, &artists[1], other).await?;
     assert!(!store.cancel(&sent, clock::now()?.as_secs()).await?, "it is mined");
-    let events = ServiceEvents::new(ArtistTable::new(&workshop.dynamodb, "ArtistTable")).after(0, 100).await?;
-    let told: Vec<_> = events
-        .into_iter()
-        .filter_map(|event| match event.event.data {
-            EventData::TransactionMined(event) | EventData::TransactionFailed(event) => Some((event.id, event.status)),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(told, [(id, TransactionStatus::Cancelled), (other, TransactionStatus::Mined)]);
+    let told = [(id, TransactionStatus::Cancelled), (other, TransactionStatus::Mined)];
+    assert_eq!(outcomes(&workshop).await?, told);
     assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
 }
 

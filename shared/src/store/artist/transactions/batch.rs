@@ -38,8 +38,25 @@ pub struct Batch {
     /// Inclusion in a block, of the batch as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mined: Option<MinedIn>,
+    /// Endings that wait until its block is settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<PendingEnding>,
     /// When it was signed first, in Unix seconds.
     pub created_at: u64,
+}
+
+/// The ending of a transaction that wasn't done, before the block that says so is settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingEnding {
+    /// The transaction.
+    pub transaction_id: TransactionId,
+    /// Why nothing was done, in words.
+    pub reason: String,
+    /// Gas that it used, if the contracts refused it in the block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gas_used: Option<u64>,
+    /// Its share of the batch's cost, in wei.
+    pub wei: u64,
 }
 
 /// A transaction in a batch.

@@ -78,8 +78,10 @@ pub struct Requeue {
 /// Whose decision ends a transaction.
 #[derive(Clone, Copy)]
 enum Decision<'a> {
-    /// Its batch's, which publishes the events of all its transactions when it is closed.
+    /// Its batch's, which publishes the events of all its transactions when it is closed or settled.
     Batch,
+    /// The same, of the leader alone.
+    LedBatch(&'a Lease),
     /// The leader's.
     Leader(&'a Lease),
     /// Its artist's.
@@ -193,6 +195,17 @@ impl Transactions {
         self.end_by(Decision::Batch, transaction, ending, now).await
     }
 
+    /// The same for the leader alone: another one may have found another ending in another block.
+    pub async fn end_led(
+        &self,
+        lease: &Lease,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        self.end_by(Decision::LedBatch(lease), transaction, ending, now).await
+    }
+
     /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
     /// Stores the event, too. One write, and a read.
     pub async fn give_up(
@@ -231,11 +244,11 @@ impl Transactions {
                 writes.push(self.dequeue(transaction.chain, transaction.kind, &transaction.place)?);
             }
             let own = writes.len();
-            if let Decision::Leader(lease) = decision {
+            if let Decision::Leader(lease) | Decision::LedBatch(lease) = decision {
                 writes.push(self.condition(lease)?);
             }
             let before_event = writes.len();
-            if !matches!(decision, Decision::Batch) {
+            if matches!(decision, Decision::Leader(_) | Decision::Artist) {
                 let event = transaction.outcome_event(ending, now);
                 writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
             }

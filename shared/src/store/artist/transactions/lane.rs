@@ -135,8 +135,8 @@ impl Transactions {
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
-    /// (`Displaced`), and publishes the events of its transactions, whose outcomes are stored before. One write, and a
-    /// read.
+    /// (`Displaced`), with the endings that wait until the block is settled, and publishes the events of its transactions
+    /// whose outcomes are stored before. One write, and a read.
     pub async fn close_batch(
         &self,
         lease: &Lease,
@@ -147,11 +147,15 @@ impl Transactions {
     ) -> Result<bool, StoreError> {
         let update = self.transition(batch, status);
         let update = match mined {
-            Some(mined) => update
-                .update_expression("SET #status = :status, mined = :mined")
+            Some(mined) if batch.pending.is_empty() => update
+                .update_expression("SET #status = :status, mined = :mined REMOVE pending")
                 .expression_attribute_values(":mined", serde_dynamo::to_attribute_value(mined)?),
+            Some(mined) => update
+                .update_expression("SET #status = :status, mined = :mined, pending = :pending")
+                .expression_attribute_values(":mined", serde_dynamo::to_attribute_value(mined)?)
+                .expression_attribute_values(":pending", serde_dynamo::to_attribute_value(&batch.pending)?),
             None => update
-                .update_expression("SET #status = :status, expires_at = :expiry REMOVE mined")
+                .update_expression("SET #status = :status, expires_at = :expiry REMOVE mined, pending")
                 .expression_attribute_values(":expiry", number(now + KEPT)),
         };
         let change = if mined.is_some() { "ADD unfinalized :nonce DELETE #open :nonce" } else { "DELETE #open :nonce" };
@@ -159,18 +163,34 @@ impl Transactions {
         ServiceEvents::new(self.table.clone()).write_with_events(writes, events, now).await
     }
 
-    /// Opens a batch again whose block the chain has dropped. One write.
+    /// Records that the endings which waited for a batch's block are stored, and publishes their events. One write, and a
+    /// read.
+    pub async fn settle_batch(
+        &self,
+        lease: &Lease,
+        batch: &Batch,
+        (events, now): (&[Event], u64),
+    ) -> Result<bool, StoreError> {
+        let update = self.transition(batch, batch.status).update_expression("SET #status = :status REMOVE pending");
+        let writes = vec![self.condition(lease)?, updating(update)?];
+        ServiceEvents::new(self.table.clone()).write_with_events(writes, events, now).await
+    }
+
+    /// Opens a batch again whose block the chain has dropped. What waited for that is decided by another one. One write.
     pub async fn reopen_batch(&self, lease: &Lease, batch: &Batch) -> Result<bool, StoreError> {
-        let update = self.transition(batch, BatchStatus::Open).update_expression("SET #status = :status REMOVE mined");
+        let update = self.transition(batch, BatchStatus::Open);
+        let update = update.update_expression("SET #status = :status REMOVE mined, pending");
         self.table
             .write_together(self.moving_nonce(lease, batch, update, "ADD #open :nonce DELETE unfinalized :nonce")?)
             .await
     }
 
-    /// Records that a batch's block is final. One write.
+    /// Records that a batch's block is final, unless an ending still waits for it. One write.
     pub async fn finish_batch(&self, lease: &Lease, batch: &Batch, now: u64) -> Result<bool, StoreError> {
-        let update = self
-            .transition(batch, BatchStatus::Final)
+        let update = self.transition(batch, BatchStatus::Final);
+        let condition = update.get_condition_expression().clone().unwrap_or_default();
+        let update = update
+            .condition_expression(format!("{condition} AND attribute_not_exists(pending)"))
             .update_expression("SET #status = :status, expires_at = :expiry")
             .expression_attribute_values(":expiry", number(now + KEPT));
         self.table

@@ -18,7 +18,7 @@ mod transaction;
 pub use self::{
     account::AccountState,
     admission::{Admission, AdmissionRefusal, Admitted, MAX_SERIES, MAX_WAITING, NewTransaction},
-    batch::{Attempt, Batch, BatchStatus, Member, MinedIn, Slot},
+    batch::{Attempt, Batch, BatchStatus, Member, MinedIn, PendingEnding, Slot},
     caller::CallerState,
     charge::{Charge, DAY, Pool, PoolLimit},
     journey::{Ending, Requeue},
