@@ -93,7 +93,7 @@ pub struct ChainRelay {
     pub holder: String,
     /// How long it waits.
     pub times: Times,
-    /// Transactions of the queue that are read at first; more while none of them can go.
+    /// Transactions of the queue that a turn reads: its first ones, and as many further on.
     pub window: usize,
 }
 

@@ -28,6 +28,7 @@ use crate::{
     packer::Packer,
     report::Report,
     watch::{close_mined, rebroadcast},
+    window::Window,
 };
 
 /// Pause between two turns of the leader, while something goes on.
@@ -37,9 +38,6 @@ const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// Time between two measurements for the alarms: half of their shortest period.
 const MEASURED: Duration = Duration::from_secs(30);
-
-/// How far the window may grow while nothing in it can go.
-const MAX_GROWTH: usize = 16;
 
 /// Most transactions that end unsent in one turn: each takes its place in the log of events.
 const EXPIRED_AT_ONCE: usize = 50;
@@ -62,8 +60,15 @@ pub(crate) struct Leader<'a> {
     sent_at: Option<Instant>,
     /// The newest block that was seen, and when.
     head: (u64, Instant),
-    /// Longest part of the queue that is read, the transactions in open batches included.
-    window: usize,
+    window: Window,
+}
+
+/// What a turn made of the part of the queue that it read.
+#[derive(Default)]
+struct Turn {
+    has_sent: bool,
+    /// Whether a lane found nothing more to send there, and no draft waits for more transactions.
+    is_exhausted: bool,
 }
 
 /// What became of a draft.
@@ -101,7 +106,7 @@ impl<'a> Leader<'a> {
             measured_at: None,
             sent_at: None,
             head: (0, Instant::now()),
-            window: leadership.window,
+            window: Window::new(leadership.window),
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
@@ -124,10 +129,12 @@ impl<'a> Leader<'a> {
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
             self.refill().await.or_else(retry_if_node)?;
-            let mut queue = self.leadership.transactions.queued(self.leadership.chain.id, self.window).await?;
+            let mut queue = self.window.read(self.leadership.relay).await?;
             self.expire(&mut queue).await?;
-            let has_sent = self.send(&queue).await.or_else(retry_if_node)?;
-            self.look_further(queue.len(), has_sent);
+            let Turn { has_sent, is_exhausted } = self.send(&queue).await.or_else(retry_if_node)?;
+            if is_exhausted {
+                self.window.move_on();
+            }
             let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
             let can_act = self.lanes.iter().any(Lane::can_act);
             if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
@@ -250,7 +257,7 @@ impl<'a> Leader<'a> {
     }
 
     /// Sends what is queued, as far as lanes are free. A batch waits for more transactions only while another is open.
-    async fn send(&mut self, queue: &[Queued]) -> Result<bool, RelayError> {
+    async fn send(&mut self, queue: &[Queued]) -> Result<Turn, RelayError> {
         let max_fee = self.leadership.chain.spending.max_fee_per_gas;
         self.lanes.iter_mut().for_each(Lane::note_ability);
         let mut assignment = Assignment::of(&self.lanes, self.leadership.relay);
@@ -259,10 +266,12 @@ impl<'a> Leader<'a> {
             assignment.reach(self.reached(block));
         }
         let (mut has_sent, mut passed) = (false, HashSet::new());
+        let (mut has_none, mut waits) = (false, false);
         while let Some(lane) = self.free_lane(&passed) {
             assignment.hold(&self.packer.suspicions);
             let waiting = assignment.waiting(&self.lanes, lane, queue);
             if waiting.is_empty() {
+                has_none = true;
                 passed.insert(lane);
                 continue;
             }
@@ -276,6 +285,8 @@ impl<'a> Leader<'a> {
             let is_alone = self.lanes.iter().all(|lane| lane.open.is_empty());
             let is_early = !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty());
             if draft.members.is_empty() || is_early {
+                has_none |= draft.members.is_empty() && draft.dropped.is_empty();
+                waits |= !draft.members.is_empty();
                 if draft.dropped.is_empty() || is_early {
                     passed.insert(lane);
                 }
@@ -288,10 +299,10 @@ impl<'a> Leader<'a> {
                 }
                 Dispatched::LaneBacksOff | Dispatched::Deferred => {}
                 // The queue must be read again.
-                Dispatched::Split | Dispatched::Outdated => return Ok(true),
+                Dispatched::Split | Dispatched::Outdated => return Ok(Turn { has_sent: true, is_exhausted: false }),
             }
         }
-        Ok(has_sent)
+        Ok(Turn { has_sent, is_exhausted: has_none && !waits })
     }
 
     /// The block that the chain has reached, for those that wait for one. Nobody comes first where no blocks come.
@@ -300,16 +311,6 @@ impl<'a> Leader<'a> {
             self.head = (block, Instant::now());
         }
         if self.head.1.elapsed() < self.leadership.times.quiet { self.head.0 } else { u64::MAX }
-    }
-
-    /// Reads on past transactions that can't go, so that they don't keep the others from being seen.
-    fn look_further(&mut self, read: usize, has_sent: bool) {
-        let window = self.leadership.window;
-        if has_sent {
-            self.window = window;
-        } else if read >= self.window && self.lanes.iter().any(Lane::is_free) {
-            self.window = self.window.saturating_mul(2).min(window.saturating_mul(MAX_GROWTH));
-        }
     }
 
     /// The lane with the fewest open batches that can send another one.

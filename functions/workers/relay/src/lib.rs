@@ -20,6 +20,7 @@ mod signed;
 mod suspicion;
 mod trigger;
 mod watch;
+mod window;
 
 use std::time::Instant;
 

@@ -10,10 +10,11 @@ use std::{
 
 use alloy::{primitives::Address, providers::ext::AnvilApi};
 use futures::future::try_join_all;
+use local::workshop::Workshop;
 use shared::{
     clock,
     model::TransactionStatus,
-    store::artist::{Admission, Admitted, Pool, PoolLimit},
+    store::artist::{Admission, Admitted, Artist, Pool, PoolLimit},
 };
 
 use crate::{
@@ -44,26 +45,52 @@ async fn held_transactions_hide_no_other() -> Result<(), Error> {
     running.kill().await
 }
 
+/// Queues so many times twenty transactions whose turns are over, and that are held while nodes are asked whether their
+/// collection is really not there.
+async fn hold(workshop: &Workshop, artist: &Artist, times: usize) -> Result<(), Error> {
+    let before = clock::now()? - Duration::from_secs(600);
+    for _ in 0..times {
+        let held = token_creation(artist, Address::repeat_byte(0x55), "ar://held")?;
+        let admission = Admission {
+            pool: PoolLimit { pool: Pool::Newcomers, wei: u64::MAX, assured: 0 },
+            ..workshop.admission(artist, vec![held; 20]).await?
+        };
+        let admitted = workshop.transactions().admit(&admission, before).await?;
+        assert!(matches!(admitted, Admitted::Queued(_)), "{admitted:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn held_rows_hide_nobody_after_a_batch() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-cursor", 3).await?;
+    hold(&workshop, &artists[0], 2).await?;
+    let behind = async |artist: &Artist, uri: &str| queue(&workshop, artist, vec![renaming(collection, uri)]).await;
+    let mut ids = vec![(artists[1], behind(&artists[1], "ar://behind/1").await?[0])];
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.window = 2;
+    relay.times.grace = FOREVER;
+    let running = spawn(relay);
+
+    for next in [Some(artists[2]), None] {
+        let (artist, id) = ids[ids.len() - 1];
+        let is_mined = async || Ok(transaction(&workshop, &artist, id).await?.status == TransactionStatus::Mined);
+        until("mined", is_mined).await?;
+        if let Some(next) = next {
+            ids.push((next, behind(&next, "ar://behind/2").await?[0]));
+        }
+    }
+
+    assert_eq!(workshop.transactions().queued(workshop.chain.id, 100).await?.len(), 40);
+    running.kill().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn artist_behind_four_thousand_held_transactions_is_served() -> Result<(), Error> {
     const BLOCK: Duration = Duration::from_secs(2);
     let (workshop, artists, collection) = stage("relay-crowd", 41).await?;
     let ((artist, crowd), store) = (artists.split_last().ok_or("nobody")?, workshop.transactions());
-    // The crowd came first: its turns are over.
-    let before = clock::now()? - Duration::from_secs(600);
-    let crowd = crowd.iter().map(async |member| {
-        for _ in 0..5 {
-            // Nodes are asked for a while whether the collection is really not there.
-            let held = token_creation(member, Address::repeat_byte(0x55), "ar://held")?;
-            let admission = Admission {
-                pool: PoolLimit { pool: Pool::Newcomers, wei: u64::MAX, assured: 0 },
-                ..workshop.admission(member, vec![held; 20]).await?
-            };
-            let admitted = store.admit(&admission, before).await?;
-            assert!(matches!(admitted, Admitted::Queued(_)), "{admitted:?}");
-        }
-        Ok::<_, Error>(())
-    });
+    let crowd = crowd.iter().map(|member| hold(&workshop, member, 5));
     try_join_all(crowd).await?;
     workshop.node().await?.anvil_set_interval_mining(BLOCK.as_secs()).await?;
     let id = queue(&workshop, artist, vec![renaming(collection, "ar://behind")]).await?[0];

@@ -20,6 +20,9 @@ use crate::{
 /// Milliseconds that each of an artist's waiting transactions puts off the next one.
 const HANDICAP: u64 = 2_000;
 
+/// Comes before every place.
+const START: &str = "0";
+
 /// A transaction in the queue, with what decides whether it fits into a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queued {
@@ -75,14 +78,25 @@ pub(super) fn place(turn: u64, artist: ArtistId, id: TransactionId) -> String {
 impl Transactions {
     /// The first `limit` transactions in a chain's queues, also those in a batch. One Query per queue and megabyte.
     pub async fn queued(&self, chain: ChainId, limit: usize) -> Result<Vec<Queued>, StoreError> {
-        let queues = try_join_all(WriteKind::ALL.map(|kind| self.queued_of(chain, kind, limit))).await?;
+        self.queued_after(chain, START, limit).await
+    }
+
+    /// The same of those after a place.
+    pub async fn queued_after(&self, chain: ChainId, place: &str, limit: usize) -> Result<Vec<Queued>, StoreError> {
+        let queues = try_join_all(WriteKind::ALL.map(|kind| self.queued_of(chain, kind, place, limit))).await?;
         let mut queued: Vec<_> = queues.into_iter().flatten().collect();
         queued.sort_unstable_by(|one, other| one.place.cmp(&other.place));
         queued.truncate(limit);
         Ok(queued)
     }
 
-    async fn queued_of(&self, chain: ChainId, kind: WriteKind, limit: usize) -> Result<Vec<Queued>, StoreError> {
+    async fn queued_of(
+        &self,
+        chain: ChainId,
+        kind: WriteKind,
+        place: &str,
+        limit: usize,
+    ) -> Result<Vec<Queued>, StoreError> {
         let (mut queued, mut start) = (Vec::new(), None);
         loop {
             let answer = self
@@ -90,8 +104,9 @@ impl Transactions {
                 .client
                 .query()
                 .table_name(&self.table.name)
-                .key_condition_expression("pk = :pk")
+                .key_condition_expression("pk = :pk AND sk > :place")
                 .expression_attribute_values(":pk", text(rows::queue(chain, kind)))
+                .expression_attribute_values(":place", text(place))
                 .consistent_read(true)
                 .limit(i32::try_from(limit - queued.len()).unwrap_or(i32::MAX))
                 .set_exclusive_start_key(start)
