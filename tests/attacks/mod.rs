@@ -6,6 +6,7 @@ mod ended_token;
 mod everybody_at_once;
 mod fake_collection;
 mod forged_token;
+mod held_events;
 mod last_way_in;
 mod locked_out;
 mod look_alikes;

@@ -19,7 +19,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 72] = [
+const OPERATIONS: [(&str, Outcome); 73] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -82,6 +82,7 @@ const OPERATIONS: [(&str, Outcome); 72] = [
     ("updateSale", Refused(403)),
     ("withdrawFunds", Nothing),
     ("listEvents", Own),
+    ("waitForEvents", Own),
     ("listTransactions", Own),
     ("readTransaction", Refused(404)),
     ("cancelTransaction", Refused(404)),

@@ -10,6 +10,7 @@ use local::{
     paths::Paths,
 };
 use serde_norway::Value;
+use shared::store::secret::MAX_NETWORK_WAITS;
 use template::{Template, resolve, resolve_all};
 
 use crate::checkout::{read, template};
@@ -140,6 +141,9 @@ fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
         let function = functions.iter().find(|function| function.binary == binary).expect(binary);
         assert!(function.reserved_concurrency.is_some(), "{binary} has nothing left where others take all");
     }
+    let waiting = functions.iter().find(|function| function.binary == "wait-for-events").expect("wait-for-events");
+    let tenth = waiting.reserved_concurrency.map(|most| most / 10);
+    assert_eq!(tenth, Some(MAX_NETWORK_WAITS.into()), "one network holds more of what waits than a tenth");
     assert_eq!(sum(&names(&[])), 0, "a new account can't reserve any");
     let most = sum(&names(&[("ReserveConcurrency", "yes")]));
     assert!(most > 0, "nothing is reserved");

@@ -41,7 +41,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 40] = [
     ),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
-    ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "list-events"]),
+    ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "wait-for-events"]),
     ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
     (
         "SecretTable",

@@ -66,6 +66,7 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("readMe", "the artist's own"),
     ("readOwnArtist", "the artist's own"),
     ("listChains", "the operator's words"),
+    ("waitForEvents", "listEvents's, for a credential"),
     ("GET /pages/claim/{link}", "readMoment's moment, for whoever has the link"),
     ("GET /pages/card/pay/{chain}/{account}", "an account's QR code: nobody's words"),
     ("GET /pages/home", "listTimeline's moments of everyone"),

@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const NEXT_LOOK: Duration = Duration::from_secs(2);
 /// How long something may go on: what pays ends after ten minutes by itself.
 const PATIENCE: Duration = Duration::from_mins(15);
-/// Longer than any answer takes, `wait` of `GET /events` included.
+/// Longer than any answer takes, `GET /events/wait` included.
 const ANSWER_TIME: Duration = Duration::from_mins(1);
 const CONNECT_TIME: Duration = Duration::from_secs(15);
 
@@ -103,9 +103,10 @@ impl Service {
 
     /// A page of events. With `wait`, in seconds up to 20, it comes with the first event or after that time.
     pub async fn events(&self, after: &str, filter: &EventFilter<'_>, wait: u64) -> Result<EventPage, Failure> {
+        let path = if wait > 0 { "events/wait" } else { "events" };
         let wait = wait.to_string();
         let query = [("after", after), ("artist", filter.artist), ("wait", &wait), ("limit", "100")];
-        let request = self.http.get(format!("{}/events", self.address)).query(&query);
+        let request = self.http.get(format!("{}/{path}", self.address)).query(&query);
         let response = request.query(&filter.types.map(|types| [("types", types)])).send().await?;
         if !response.status().is_success() {
             return Err(Failure::Refused(Refusal::read(response).await));

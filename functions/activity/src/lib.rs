@@ -1,5 +1,6 @@
 //! Timelines, events, collectors, payments and notifications.
 
+pub mod event_reader;
 pub mod list_collectors;
 pub mod list_events;
 pub mod list_moment_collectors;
@@ -9,6 +10,7 @@ pub mod list_timeline;
 pub mod list_transfers;
 pub mod mark_notifications;
 pub mod read_stats;
+pub mod wait_for_events;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
@@ -22,5 +24,6 @@ pub mod read_stats;
     list_transfers::list_transfers,
     mark_notifications::mark_notifications,
     read_stats::read_stats,
+    wait_for_events::wait_for_events,
 ))]
 pub struct Contract;

@@ -287,6 +287,11 @@ impl Request {
         Some((block, 32))
     }
 
+    /// The widest of [`Request::client_networks`]: nobody who has a part of it is several clients.
+    pub fn widest_network(&self) -> String {
+        self.client_networks().pop().map(|(widest, _)| widest).unwrap_or_default()
+    }
+
     /// The client's address as the distribution or the gateway saw it; what they said instead if it is none.
     pub fn client_address(&self) -> Result<IpAddr, String> {
         let source = match self.event.request_context_ref() {

@@ -1,4 +1,4 @@
-//! Contract of `GET /events`.
+//! Contract of `GET /events`, and what it shares with `GET /events/wait`.
 
 pub mod page;
 
@@ -32,7 +32,8 @@ pub struct ListEventsQuery {
     /// Most events on a page; it may have fewer, and others may follow.
     #[param(default = 20, required = false)]
     pub limit: PageLimit,
-    /// Most seconds to wait for the first event; 0 by default. Takes a token or an API key; two requests at a time.
+    /// Most seconds to wait for the first event, at `/events/wait`; `/events` answers at once, or leads there if this is
+    /// more than 0.
     #[param(inline)]
     pub wait: Option<Wait>,
 }
@@ -53,14 +54,17 @@ pub struct ListEventsResponse {
 /// `next`, and you get each event once. When a chain takes events back, they come again as `.reverted`, with the same
 /// ids, the newest first. With a credential you also see what became of your own transactions.
 ///
-/// A page can be empty although more follows: ask until `next` stays as it is, or use `wait` with a token or key.
+/// A page can be empty although more follows: ask until `next` stays as it is, or ask `/events/wait`.
 #[utoipa::path(
     get,
     path = "/events",
     tag = "Activity",
     security(("token" = []), ("apiKey" = []), ()),
     params(ListEventsQuery),
-    responses((status = 200, description = "The page.", body = ListEventsResponse)),
-    extensions(("x-errors" = json!([401, 410, 429]))),
+    responses(
+        (status = 200, description = "The page.", body = ListEventsResponse),
+        (status = 307, description = "Requests with `wait` wait at `location`."),
+    ),
+    extensions(("x-errors" = json!([401, 410]))),
 )]
 pub fn list_events() {}

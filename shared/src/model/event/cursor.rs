@@ -71,6 +71,9 @@ impl EventCursor {
 }
 
 impl Wait {
+    /// The longest time.
+    pub const LONGEST: Duration = Duration::from_secs(20);
+
     /// The time.
     pub fn time(self) -> Duration {
         Duration::from_secs(self.0)
@@ -81,7 +84,7 @@ impl FromStr for Wait {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let seconds = parse_digits(text).filter(|seconds| *seconds <= 20);
+        let seconds = parse_digits(text).filter(|seconds| *seconds <= Self::LONGEST.as_secs());
         seconds.map(Self).ok_or(Invalid("must be a whole number of seconds from 0 to 20"))
     }
 }

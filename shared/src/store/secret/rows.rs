@@ -96,8 +96,8 @@ rows! { ROWS;
             /// reading; of a shard of what all clients do together, or of an artist's notices
             fn request_count(window: u64) = "COUNT#{window}" until "A window after its end";
         }
-        partition (artist: ArtistId) = "WAITS#{artist}" {
-            /// A request that waits for events, in one of two places
+        partition (holder: &str) as waits = "WAITS#{holder}" {
+            /// A request that waits for events, in a place of an artist or a network
             fn wait(place: u8) = "{place}" until "When it ends";
         }
     }

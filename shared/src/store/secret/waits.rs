@@ -1,8 +1,9 @@
-//! Requests that wait for events: two at a time for each artist, so that nobody holds all that can wait.
+//! Requests that wait for events: few at a time for each artist and network, so that nobody holds all that can wait.
+
+use serde::Deserialize;
 
 use crate::{
     aws::Dispatch,
-    model::ArtistId,
     store::{
         engine::table::{PrimaryKey, SecretTable, StoreError, number, unless_refused},
         secret::rows,
@@ -12,7 +13,10 @@ use crate::{
 /// Most requests of an artist that wait at once.
 pub const MAX_WAITS: u8 = 2;
 
-/// Waiting requests of all artists.
+/// Most requests of a network that wait at once: a tenth of the function's concurrency, as artists cost nothing.
+pub const MAX_NETWORK_WAITS: u8 = 10;
+
+/// Waiting requests of all artists and networks.
 #[derive(Clone)]
 pub struct Waits(SecretTable);
 
@@ -23,16 +27,25 @@ pub struct WaitPlace {
     end: u64,
 }
 
+#[derive(Deserialize)]
+struct WaitRow {
+    sk: String,
+    expires_at: u64,
+}
+
 impl Waits {
     /// Uses the secret table.
     pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 
-    /// Takes a place until `end` (Unix seconds); `None` if all are taken. A write for each place that is looked at.
-    pub async fn take(&self, artist: ArtistId, end: u64, now: u64) -> Result<Option<WaitPlace>, StoreError> {
-        for place in 0..MAX_WAITS {
-            let key = rows::wait(artist, place);
+    /// Takes one of a holder's first `most` places until `end` (Unix seconds); `None` if all are taken. A Query, and a write
+    /// for each place that was free.
+    pub async fn take(&self, holder: &str, most: u8, end: u64, now: u64) -> Result<Option<WaitPlace>, StoreError> {
+        let rows: Vec<WaitRow> = self.0.partition(rows::waits(holder)).await?;
+        let is_taken = |place: &str| rows.iter().any(|row| row.sk == place && row.expires_at > now);
+        for place in (0..most).filter(|place| !is_taken(&place.to_string())) {
+            let key = rows::wait(holder, place);
             let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
             let call = call
                 .update_expression("SET expires_at = :end")
@@ -46,12 +59,14 @@ impl Waits {
         Ok(None)
     }
 
-    /// Gives a place back. One write.
-    pub async fn give_back(&self, place: &WaitPlace) -> Result<(), StoreError> {
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(place.key.item()));
-        let call =
-            call.condition_expression("expires_at = :end").expression_attribute_values(":end", number(place.end));
-        unless_refused(call.dispatch().await)?;
+    /// Gives places back. One write each.
+    pub async fn give_back(&self, places: &[WaitPlace]) -> Result<(), StoreError> {
+        for place in places {
+            let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(place.key.item()));
+            let call =
+                call.condition_expression("expires_at = :end").expression_attribute_values(":end", number(place.end));
+            unless_refused(call.dispatch().await)?;
+        }
         Ok(())
     }
 }
