@@ -110,18 +110,25 @@ async fn strangers_tries_in_the_same_network_do_not_burn_a_known_devices_code() 
 #[tokio::test]
 async fn networks_of_one_provider_are_counted_together() {
     let stack = Stack::connect();
-    let send_code =
-        Sandbox::crowd(&stack, "send-code", &[("CODES_PER_CLIENT_HOURLY", "1")], &stack.map.dynamodb, 4).await;
-    let ask = async |client: &str| send_code.post(client, &json!({"email": unused_email()})).await.0;
-    // Each of a /56 of its own: 16 times the limit for the /48.
-    let admitted = within_one_window(HOUR, async || {
-        let (network, mut admitted) = (unused_network(), 0);
-        for subnet in 0..20_u16 {
-            admitted += u32::from(ask(&format!("{network}:{:x}::1", subnet << 8)).await == 200);
-        }
-        admitted
-    })
-    .await;
-    assert_eq!(admitted, 16, "of 20 /64s of one /48");
-    assert_eq!(ask(&format!("{}::1", unused_network())).await, 200, "another /48");
+    let crowd =
+        async |binary: &str, limit: &str| Sandbox::crowd(&stack, binary, &[(limit, "1")], &stack.map.dynamodb, 4).await;
+    let send_code = crowd("send-code", "CODES_PER_CLIENT_HOURLY").await;
+    let log_in = crowd("log-in", "SIGN_INS_PER_CLIENT_HOURLY").await;
+    // Each of a /56 of its own: 16 times the limit for the /48, and of the mails its share alone.
+    for (function, expected) in [(&log_in, 16), (&send_code, 1)] {
+        let ask = async |client: &str| {
+            let (status, _) = function.post(client, &json!({"email": unused_email(), "code": "000000"})).await;
+            status != 429
+        };
+        let admitted = within_one_window(HOUR, async || {
+            let (network, mut admitted) = (unused_network(), 0);
+            for subnet in 0..20_u16 {
+                admitted += u32::from(ask(&format!("{network}:{:x}::1", subnet << 8)).await);
+            }
+            admitted
+        })
+        .await;
+        assert_eq!(admitted, expected, "of 20 /64s of one /48");
+        assert!(ask(&format!("{}::1", unused_network())).await, "another /48");
+    }
 }

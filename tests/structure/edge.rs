@@ -15,6 +15,9 @@ use crate::checkout::template;
 /// Requests a second of one client that must leave room for all others.
 const ONE_CLIENT: f64 = 500.0;
 
+/// People behind one address who sign in within a minute.
+const OFFICE: u64 = 200;
+
 fn names(template: &Template, parameters: &[(&str, &str)]) -> BTreeMap<String, String> {
     let given = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     template.names(given).expect("names")
@@ -157,8 +160,15 @@ fn the_firewall_limits_each_class_of_routes_by_client_in_the_contracts_words() {
         assert_eq!(rule["Action"]["Block"]["CustomResponse"]["ResponseCode"], 429, "{name}");
         rule["Statement"]["RateBasedStatement"]["Limit"].as_u64().expect("a limit")
     };
-    let limits = ["sign-in", "costly", "documents", "changes", "all"].map(limit);
+    let limits = ["costly", "documents", "sign-in", "changes", "all"].map(limit);
     assert!(limits.is_sorted(), "what costs more is limited more: {limits:?}");
+    // A mail, a code, and one more try or challenge.
+    assert!(limits[2] >= 3 * OFFICE, "an office behind one address doesn't sign in within a minute");
+    // A network's share of what all have.
+    let defaults = template.parameter_defaults();
+    let value = |name: &str| defaults[name].parse::<u64>().expect("a number");
+    assert!(value("CodesPerClientHourly") >= OFFICE && value("SignInsPerClientHourly") >= 2 * OFFICE);
+    assert!(value("CodesPerClientHourly") * 10 <= value("CodesTotalHourly"), "a network uses up everybody's codes");
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub struct ClientLimit {
     action: &'static str,
     max: u32,
     window: Duration,
+    networks: fn(&Request) -> Vec<(String, u32)>,
     refused: Mutex<Refused>,
 }
 
@@ -36,13 +37,19 @@ const MAX_REFUSED: usize = 10_000;
 impl ClientLimit {
     /// A limit on `action`, counted in the secret table.
     pub fn new(secrets: SecretTable, action: &'static str, max: u32, window: Duration) -> Self {
-        Self { counts: RequestCounts::new(secrets), action, max, window, refused: Mutex::default() }
+        let counts = RequestCounts::new(secrets);
+        Self { counts, action, max, window, networks: Request::client_networks, refused: Mutex::default() }
+    }
+
+    /// A limit on a network's share of what all have: the same for the widest that one client may have.
+    pub fn of_share(secrets: SecretTable, action: &'static str, max: u32, window: Duration) -> Self {
+        Self { networks: |request| vec![(request.widest_network(), 1)], ..Self::new(secrets, action, max, window) }
     }
 
     /// Counts a request and returns the state of the narrowest network's limit; 429 over one of them. A write for each
     /// network, at the same time; none for a network that this process has refused in this window.
     pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {
-        self.admit_all(request.client_networks(), now).await
+        self.admit_all((self.networks)(request), now).await
     }
 
     /// The same for requests about one thing: each has a limit of its own, and so has the client's provider
@@ -53,7 +60,7 @@ impl ClientLimit {
         thing: impl Display,
         now: Duration,
     ) -> Result<RateLimit, ApiError> {
-        let networks = request.client_networks().into_iter().chain(request.client_provider());
+        let networks = (self.networks)(request).into_iter().chain(request.client_provider());
         self.admit_all(networks.map(|(network, factor)| (format!("{network}#{thing}"), factor)).collect(), now).await
     }
 

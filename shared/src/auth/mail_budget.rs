@@ -4,10 +4,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::total_limit::TotalLimit;
+use super::{client_limit::ClientLimit, total_limit::TotalLimit};
 use crate::{
     config::{self, ConfigError},
-    http::ApiError,
+    http::{ApiError, RateLimit, Request},
     model::ArtistId,
     store::{
         StoreError,
@@ -16,7 +16,17 @@ use crate::{
     telemetry::{self, Metric},
 };
 
+const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a network may have in a day, as a multiple of what it may have in an hour.
+const HOURS: u32 = 6;
+
+/// A network's share of the sign-in mails: a tenth of an hour's and of a day's by default, which an office can sign in with.
+pub struct NetworkMails {
+    hourly: ClientLimit,
+    daily: ClientLimit,
+}
 
 /// The budget of sign-in mails.
 pub struct MailBudget {
@@ -59,7 +69,6 @@ pub enum Room {
 impl MailBudget {
     /// Reads `MAILS_DAILY` (40000) and `CODES_TOTAL_HOURLY` (3000).
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
-        const HOUR: Duration = Duration::from_secs(60 * 60);
         let (hourly, daily) = (config::parsed(config::variables::CODES_TOTAL_HOURLY)?, part_of_a_day(2)?);
         Ok(Self {
             open_hourly: TotalLimit::new(secrets.clone(), "mail#open", hourly, HOUR),
@@ -82,6 +91,23 @@ impl MailBudget {
         let refusal = ApiError::too_many(words, wait.as_secs());
         telemetry::count(Metric::MailBudgetUsedUp);
         if is_known_mailbox && self.kept.admits(now).await? { Ok(Room::Kept(refusal)) } else { Err(refusal) }
+    }
+}
+
+impl NetworkMails {
+    /// Reads `CODES_PER_CLIENT_HOURLY` (300).
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
+        let hourly: u32 = config::parsed(config::variables::CODES_PER_CLIENT_HOURLY)?;
+        Ok(Self {
+            hourly: ClientLimit::of_share(secrets.clone(), "code", hourly, HOUR),
+            daily: ClientLimit::of_share(secrets, "code#day", hourly.saturating_mul(HOURS), DAY),
+        })
+    }
+
+    /// Counts a sign-in mail and returns the state of the hour's limit; 429 over one. Two writes at once.
+    pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {
+        let (hour, _) = tokio::try_join!(self.hourly.admit(request, now), self.daily.admit(request, now))?;
+        Ok(hour)
     }
 }
 

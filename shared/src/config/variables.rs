@@ -40,8 +40,8 @@ variables! {
     CHAINS = r#"[{"id": 8453}]"#;
     /// Table of what the chains can rebuild
     CHAIN_TABLE;
-    CHALLENGES_PER_CLIENT_HOURLY = "60";
-    CODES_PER_CLIENT_HOURLY = "30";
+    CHALLENGES_PER_CLIENT_HOURLY = "600";
+    CODES_PER_CLIENT_HOURLY = "300";
     CODES_TOTAL_HOURLY = "3000";
     /// KMS keys (HMAC_256) that authenticate sign-in codes, separated by commas; the first one makes new ones
     CODE_KEY_IDS;
@@ -85,7 +85,7 @@ variables! {
     /// Table of hashes: of API keys and sign-in codes; and of rate limits
     SECRET_TABLE;
     SECURITY_CONTACT;
-    SIGN_INS_PER_CLIENT_HOURLY = "120";
+    SIGN_INS_PER_CLIENT_HOURLY = "600";
     SIZE;
     TOKEN_AUDIENCE;
     TOKEN_ISSUER;

@@ -8,8 +8,7 @@ use auth::{
 };
 use shared::{
     auth::{
-        client_limit::ClientLimit,
-        mail_budget::{MailBudget, Room},
+        mail_budget::{MailBudget, NetworkMails, Room},
         service_address::ServiceAddress,
         session::SessionAuthenticator,
         sign_in_code::SignInCodes,
@@ -34,7 +33,7 @@ async fn main() -> Result<(), StartError> {
 struct ChallengeEmail {
     sessions: SessionAuthenticator,
     artists: Artists,
-    clients: ClientLimit,
+    networks: NetworkMails,
     mailboxes: MailboxBudget,
     total: MailBudget,
     failed_codes: FailedCodes,
@@ -44,15 +43,13 @@ struct ChallengeEmail {
 }
 
 impl Endpoint for ChallengeEmail {
-    /// Reads `CODES_PER_CLIENT_HOURLY` (30) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
-        const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed(config::variables::CODES_PER_CLIENT_HOURLY)?);
+        let aws = config::aws().await;
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             artists: Artists::new(ArtistTable::from_env(&aws)?),
-            clients: ClientLimit::new(secrets.clone(), "code", most, HOUR),
+            networks: NetworkMails::from_env(secrets.clone())?,
             mailboxes: MailboxBudget::new(secrets.clone()),
             total: MailBudget::from_env(secrets.clone())?,
             failed_codes: FailedCodes::new(secrets.clone()),
@@ -66,7 +63,7 @@ impl Endpoint for ChallengeEmail {
         let now = clock::now()?;
         let token = self.sessions.authenticate_freshly(request, now).await?;
         let ChallengeEmailRequest { email } = request.json()?.read()?;
-        request.note_limits(&[self.clients.admit(request, now).await?]);
+        request.note_limits(&[self.networks.admit(request, now).await?]);
         let present = self.artists.contact(token.artist, now.as_secs()).await?.email;
         if present.as_ref() == Some(&email) {
             return Err(ApiError::invalid_field("email", "is your mail address already"));

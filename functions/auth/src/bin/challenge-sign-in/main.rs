@@ -30,7 +30,7 @@ struct ChallengeSignIn {
 }
 
 impl Endpoint for ChallengeSignIn {
-    /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (60) besides what its parts read.
+    /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (600) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::CHALLENGES_PER_CLIENT_HOURLY)?);

@@ -8,8 +8,7 @@ use auth::{
 };
 use shared::{
     auth::{
-        client_limit::ClientLimit,
-        mail_budget::{MailBudget, Room},
+        mail_budget::{MailBudget, NetworkMails, Room},
         service_address::ServiceAddress,
         sign_in_code::{SignInCodes, holder},
     },
@@ -29,7 +28,7 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct SendCode {
-    clients: ClientLimit,
+    networks: NetworkMails,
     mailboxes: MailboxBudget,
     total: MailBudget,
     codes: SignInCodes,
@@ -39,13 +38,11 @@ struct SendCode {
 }
 
 impl Endpoint for SendCode {
-    /// Reads `CODES_PER_CLIENT_HOURLY` (30) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
-        const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed(config::variables::CODES_PER_CLIENT_HOURLY)?);
+        let aws = config::aws().await;
         let table = SecretTable::from_env(&aws)?;
         Ok(Self {
-            clients: ClientLimit::new(table.clone(), "code", most, HOUR),
+            networks: NetworkMails::from_env(table.clone())?,
             mailboxes: MailboxBudget::new(table.clone()),
             total: MailBudget::from_env(table.clone())?,
             failed_codes: FailedCodes::new(table.clone()),
@@ -79,7 +76,7 @@ impl SendCode {
         let known_device = device.filter(|_| history.is_known_device);
         if known_device.is_none() {
             // Only the network's limit is shown: the mailbox's would reveal sign-ins of its owner.
-            request.note_limits(&[self.clients.admit(request, now).await?]);
+            request.note_limits(&[self.networks.admit(request, now).await?]);
         }
         let client = request.client_hash();
         self.mailboxes.admit(email, known_device.as_ref(), &client, now).await?;

@@ -28,7 +28,7 @@ struct UseLink {
 }
 
 impl Endpoint for UseLink {
-    /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (120) besides what its parts read.
+    /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (600) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let (aws, most) = (config::aws().await, config::parsed(config::variables::SIGN_INS_PER_CLIENT_HOURLY)?);
