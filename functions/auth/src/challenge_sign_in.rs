@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shared::{
     http::FromFields,
-    model::{ChainId, CheckedAddress},
+    model::{ChainId, CheckedAddress, DeviceToken},
 };
 use utoipa::ToSchema;
 
@@ -16,6 +16,8 @@ pub struct ChallengeSignInRequest {
     /// Chain of a contract wallet.
     #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain_id: ChainId,
+    /// The token of a device on which somebody signed in before: what others of its network do doesn't touch it.
+    pub device_token: Option<DeviceToken>,
 }
 
 /// The message that proves whose wallet it is.

@@ -10,7 +10,8 @@ use std::{
 use futures::future::try_join_all;
 
 use crate::{
-    http::{ApiError, LimitUnit, RateLimit, Request},
+    http::{ApiError, LimitUnit, RateLimit, Request, StatusCode},
+    model::DeviceId,
     store::secret::{RequestCounts, SecretTable},
 };
 
@@ -62,6 +63,28 @@ impl ClientLimit {
     ) -> Result<RateLimit, ApiError> {
         let networks = (self.networks)(request).into_iter().chain(request.client_provider());
         self.admit_all(networks.map(|(network, factor)| (format!("{network}#{thing}"), factor)).collect(), now).await
+    }
+
+    /// Counts a request of a known device, which has a limit of its own. One write.
+    pub async fn admit_device(&self, device: &DeviceId, now: Duration) -> Result<RateLimit, ApiError> {
+        self.admit_all(vec![(format!("device {device}"), 1)], now).await
+    }
+
+    /// Counts refusals (401) alone, for proofs that nobody can guess: one that holds passes, whatever others of its network
+    /// do. Over the limit, 429 takes the refusal's place.
+    pub async fn unless_proved<T>(
+        &self,
+        request: &Request,
+        proof: Result<T, ApiError>,
+        now: Duration,
+    ) -> Result<T, ApiError> {
+        match proof {
+            Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED => {
+                self.admit(request, now).await?;
+                Err(refusal)
+            }
+            proof => proof,
+        }
     }
 
     async fn admit_all(&self, networks: Vec<(String, u32)>, now: Duration) -> Result<RateLimit, ApiError> {

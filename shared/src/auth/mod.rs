@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod caller;
 pub mod client_limit;
 pub mod credentials;
+pub mod device_limit;
 mod key_log;
 pub mod mail_budget;
 pub mod page_session;

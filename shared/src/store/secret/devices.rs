@@ -45,6 +45,12 @@ pub struct DeviceFields {
     pub expires_at: u64,
 }
 
+/// Stored under the device alone, for who asks before it is known who signs in.
+#[derive(Serialize, Deserialize)]
+struct KnownDevice {
+    expires_at: u64,
+}
+
 /// Known devices of all addresses.
 #[derive(Clone)]
 pub struct Devices(SecretTable);
@@ -55,7 +61,8 @@ impl Devices {
         Self(secrets)
     }
 
-    /// Remembers a device that signed in at `now` (Unix seconds). A Query, a write, and one for each that makes room.
+    /// Remembers a device that signed in at `now` (Unix seconds). A Query, two writes at once, and two for
+    /// each that makes room.
     pub async fn remember(
         &self,
         email: &Email,
@@ -71,9 +78,19 @@ impl Devices {
         }
         let device =
             DeviceFields { created_at: now, seen_at: now, network, agent, wrong: 0, expires_at: now + KNOWN_FOR };
-        let item = row(&key(email, id), &device)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
+        let known = KnownDevice { expires_at: device.expires_at };
+        let put = async |item| {
+            let call = self.0.client.put_item().table_name(&self.0.name).set_item(Some(item));
+            call.dispatch().await.map(drop).map_err(StoreError::from)
+        };
+        tokio::try_join!(put(row(&key(email, id), &device)?), put(row(&rows::known_device(id), &known)?))?;
         Ok(())
+    }
+
+    /// Whether anybody signed in on a device that is known at `now` (Unix seconds). One read.
+    pub async fn is_known(&self, id: &DeviceId, now: u64) -> Result<bool, StoreError> {
+        let known: Option<KnownDevice> = self.0.get(&rows::known_device(id)).await?;
+        Ok(known.is_some_and(|device| device.expires_at > now))
     }
 
     /// Notes a sign-in of a known device. One write.
@@ -99,7 +116,7 @@ impl Devices {
         Ok(devices.into_iter().filter(|device| device.fields.expires_at > now).collect())
     }
 
-    /// Forgets all devices of an address. A Query, and a write for each.
+    /// Forgets all devices of an address. A Query, and two writes for each.
     pub async fn forget_all(&self, email: &Email) -> Result<(), StoreError> {
         for device in self.list(email, 0).await? {
             self.forget(email, &device.id).await?;
@@ -107,10 +124,15 @@ impl Devices {
         Ok(())
     }
 
-    /// Forgets a device; `false` if it wasn't known. One write.
+    /// Forgets a device; `false` if it wasn't the address's. Two writes.
     pub async fn forget(&self, email: &Email, id: &DeviceId) -> Result<bool, StoreError> {
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(email, id).item()));
-        Ok(unless_refused(call.condition_expression("attribute_exists(pk)").dispatch().await)?.is_some())
+        let delete = |key: PrimaryKey| self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let own = delete(key(email, id)).condition_expression("attribute_exists(pk)");
+        if unless_refused(own.dispatch().await)?.is_none() {
+            return Ok(false);
+        }
+        delete(rows::known_device(id)).dispatch().await?;
+        Ok(true)
     }
 }
 

@@ -57,6 +57,10 @@ rows! { ROWS;
             /// codes in a row
             fn device(device: &DeviceId) = "{device}" until "A year after the last sign-in";
         }
+        partition (device: &DeviceId) = "DEVICES#{device}" {
+            /// Somebody signed in on the device
+            fn known_device() = "KNOWN" until "A year after the first sign-in";
+        }
         partition (mailbox_hash: &str) = "GUESSES#{mailbox_hash}" {
             /// Number of wrong codes since the last sign-in, those of known devices apart
             fn wrong_codes() = "STREAK" until "180 days after the last wrong code";

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use auth::passkey::{CeremonyResponse, relying_party};
+use auth::{
+    challenge_passkey_sign_in::ChallengePasskeySignInRequest,
+    passkey::{CeremonyResponse, relying_party},
+};
 use shared::{
-    auth::{client_limit::ClientLimit, service_address::ServiceAddress},
+    auth::{device_limit::DeviceLimit, service_address::ServiceAddress},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -19,7 +22,7 @@ async fn main() -> Result<(), StartError> {
 struct ChallengePasskeySignIn {
     address: ServiceAddress,
     passkeys: Passkeys,
-    clients: ClientLimit,
+    clients: DeviceLimit,
 }
 
 impl Endpoint for ChallengePasskeySignIn {
@@ -31,13 +34,14 @@ impl Endpoint for ChallengePasskeySignIn {
         Ok(Self {
             address: ServiceAddress::from_env(),
             passkeys: Passkeys::new(secrets.clone()),
-            clients: ClientLimit::new(secrets, "passkey-challenge", most, HOUR),
+            clients: DeviceLimit::new(secrets, "passkey-challenge", most, HOUR),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ChallengePasskeySignInRequest { device_token } = request.json_or_empty()?.read()?;
         let now = clock::now()?;
-        let state = self.clients.admit(request, now).await?;
+        let state = self.clients.admit(request, device_token.as_ref(), now).await?;
         request.note_limits(&[state]);
         let relying_party = relying_party(&self.address.of(request)?)?;
         let (options, state) = relying_party.start_discoverable_authentication().map_err(ApiError::internal)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use auth::challenge_sign_in::{ChallengeSignInRequest, ChallengeSignInResponse};
 use shared::{
     auth::{
-        client_limit::ClientLimit,
+        device_limit::DeviceLimit,
         service_address::ServiceAddress,
         wallet_proof::{Challenger, Purpose},
     },
@@ -26,7 +26,7 @@ struct ChallengeSignIn {
     chains: Chains,
     address: ServiceAddress,
     challenges: Challenges,
-    clients: ClientLimit,
+    clients: DeviceLimit,
 }
 
 impl Endpoint for ChallengeSignIn {
@@ -39,15 +39,15 @@ impl Endpoint for ChallengeSignIn {
             chains: Chains::from_env()?,
             address: ServiceAddress::from_env(),
             challenges: Challenges::new(secrets.clone()),
-            clients: ClientLimit::new(secrets, "sign-in-challenge", most, HOUR),
+            clients: DeviceLimit::new(secrets, "sign-in-challenge", most, HOUR),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ChallengeSignInRequest { address: CheckedAddress(address), chain_id: chain } =
+        let ChallengeSignInRequest { address: CheckedAddress(address), chain_id: chain, device_token } =
             request.json()?.read_for(&self.chains)?;
         let now = clock::now()?;
-        let state = self.clients.admit(request, now).await?;
+        let state = self.clients.admit(request, device_token.as_ref(), now).await?;
         request.note_limits(&[state]);
         let message = Challenger::new(self.address.of(request)?).message(address, chain, Purpose::SignIn, now)?;
         self.challenges.put(&StoredChallenge::new(message.as_str(), None, address, chain, now.as_secs())).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use auth::{
     log_in::LogInResponse,
-    sign_in::{SignIn, SignInDevice},
+    sign_in::{Session, SignIn, SignInDevice},
     use_link::{UseLinkRequest, UseLinkResponse},
 };
 use shared::{
@@ -12,7 +12,8 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    store::secret::{Codes, SecretTable},
+    model::SignInLink,
+    store::secret::{Codes, SecretTable, StoredLink},
     telemetry::{self, Metric},
 };
 
@@ -43,17 +44,25 @@ impl Endpoint for UseLink {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let UseLinkRequest { link } = request.json()?.read()?;
         let now = clock::now()?;
-        // No limit but the network's: nobody guesses 128 bits.
-        self.attempts.admit(request, now).await?;
-        let stored = self.codes.link(&link, now.as_secs()).await?.ok_or_else(dead_link)?;
-        let session = self.sign_in.open(&stored.email, now).await?;
-        if !self.codes.remove_link(&link, &stored).await? {
-            return Err(dead_link());
-        }
+        // Nobody guesses 128 bits.
+        let proof = self.open(&link, now).await;
+        let (stored, session) = self.attempts.unless_proved(request, proof, now).await?;
         let device_token = self.sign_in.complete(request, &stored.email, &session, SignInDevice::New, now).await;
         let signed_in = LogInResponse::new(session, device_token.as_ref());
         let answer = UseLinkResponse { signed_in, email: stored.email };
         page_session::begin(request, Response::json(&answer)?, &answer.signed_in.token)
+    }
+}
+
+impl UseLink {
+    /// The session of a link, which is used up.
+    async fn open(&self, link: &SignInLink, now: Duration) -> Result<(StoredLink, Session), ApiError> {
+        let stored = self.codes.link(link, now.as_secs()).await?.ok_or_else(dead_link)?;
+        let session = self.sign_in.open(&stored.email, now).await?;
+        if !self.codes.remove_link(link, &stored).await? {
+            return Err(dead_link());
+        }
+        Ok((stored, session))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use auth::{
     log_in::LogInResponse,
     passkey::{Credential, relying_party},
-    sign_in::SignIn,
+    sign_in::{Session, SignIn},
     use_passkey::UsePasskeyRequest,
 };
 use shared::{
@@ -46,9 +46,20 @@ impl Endpoint for UsePasskey {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let UsePasskeyRequest { ceremony, credential: Credential(credential) } = request.json()?.read()?;
+        let asked: UsePasskeyRequest = request.json()?.read()?;
         let now = clock::now()?;
-        self.attempts.admit(request, now).await?;
+        let proof = self.open(request, asked, now).await;
+        let session = self.attempts.unless_proved(request, proof, now).await?;
+        self.sign_in.record(request, &session, now).await;
+        let answer = LogInResponse::new(session, None);
+        page_session::begin(request, Response::json(&answer)?, &answer.token)
+    }
+}
+
+impl UsePasskey {
+    /// The session of the artist whose passkey answered.
+    async fn open(&self, request: &Request, asked: UsePasskeyRequest, now: Duration) -> Result<Session, ApiError> {
+        let UsePasskeyRequest { ceremony, credential: Credential(credential) } = asked;
         let relying_party = relying_party(&self.address.of(request)?)?;
         let ceremony = self.passkeys.take(ceremony, None, now.as_secs()).await?.ok_or_else(refused)?;
         let state: DiscoverableAuthentication = serde_json::from_str(&ceremony.state).map_err(ApiError::internal)?;
@@ -69,9 +80,7 @@ impl Endpoint for UsePasskey {
         if !self.passkeys.note_use(artist, &stored, credential, now.as_secs()).await? {
             return Err(refused());
         }
-        self.sign_in.record(request, &session, now).await;
-        let answer = LogInResponse::new(session, None);
-        page_session::begin(request, Response::json(&answer)?, &answer.token)
+        Ok(session)
     }
 }
 

@@ -3,7 +3,11 @@
 
 use std::time::Duration;
 
-use auth::{log_in::LogInResponse, sign_in::SignIn, use_wallet::UseWalletRequest};
+use auth::{
+    log_in::LogInResponse,
+    sign_in::{Session, SignIn},
+    use_wallet::UseWalletRequest,
+};
 use shared::{
     api::wallet_verifier::WalletVerifier,
     auth::{client_limit::ClientLimit, page_session},
@@ -41,21 +45,34 @@ impl Endpoint for UseWallet {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let UseWalletRequest { message, signature } = request.json()?.read()?;
+        let asked: UseWalletRequest = request.json()?.read()?;
         let now = clock::now()?;
-        self.attempts.admit(request, now).await?;
+        let proof = self.open(&asked, now).await;
+        let session = self.attempts.unless_proved(request, proof, now).await?;
+        self.sign_in.record(request, &session, now).await;
+        let answer = LogInResponse::new(session, None);
+        page_session::begin(request, Response::json(&answer)?, &answer.token)
+    }
+}
+
+impl UseWallet {
+    /// The session of a wallet that signed a message, which is used up. Messages of a network have a limit, and each five
+    /// tries.
+    async fn open(
+        &self,
+        UseWalletRequest { message, signature }: &UseWalletRequest,
+        now: Duration,
+    ) -> Result<Session, ApiError> {
         let challenge = self.challenges.count_try(message.as_str(), None, now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
-        let wallet = self.verifier.verify(&challenge, &message, &signature).await?;
+        let wallet = self.verifier.verify(&challenge, message, signature).await?;
         let wallet = wallet.map_err(|reason| refused(format!("The signature {reason}")))?;
         let session = self.sign_in.open_with_wallet(wallet, challenge.chain, now).await?;
         // The message is consumed last, so that an earlier failure costs an attempt, not the message.
         if !self.challenges.redeem(&challenge).await? {
             return Err(unknown_message());
         }
-        self.sign_in.record(request, &session, now).await;
-        let answer = LogInResponse::new(session, None);
-        page_session::begin(request, Response::json(&answer)?, &answer.token)
+        Ok(session)
     }
 }
 

@@ -39,6 +39,20 @@ export const whenChanged = (act) => (onChange = act);
 export const nextOf = (answer) => nextPages.get(answer);
 const nextPages = new WeakMap();
 
+const DEVICE = "moments_device";
+
+/** By this the service knows the device again, whatever strangers do to the address. It opens nothing by itself. */
+export function knownDevice() {
+  const deviceToken = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${DEVICE}=`))?.slice(DEVICE.length + 1);
+  return deviceToken ? { deviceToken } : {};
+}
+
+/** Keeps a device's token for a year, in a cookie that no other page can read. */
+export function rememberDevice({ deviceToken }) {
+  if (!deviceToken) return;
+  document.cookie = `${DEVICE}=${deviceToken}; path=${location.pathname}; max-age=31536000; secure; samesite=strict`;
+}
+
 const SIGN_IN = ["oauth/code", "oauth/login", "oauth/link", "oauth/passkey", "oauth/passkey/challenge", "oauth/wallet", "oauth/wallet/challenge"];
 
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */

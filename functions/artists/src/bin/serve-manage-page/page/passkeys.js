@@ -1,6 +1,6 @@
 // Passkeys: signing in with one, adding and removing them (WebAuthn).
 
-import { $, Refusal, announce, call, confirmed, day, fill, onSubmit, onClick, row, session, when } from "./kit.js";
+import { $, Refusal, announce, call, confirmed, day, fill, knownDevice, onSubmit, onClick, row, session, when } from "./kit.js";
 
 /** Whether this browser can have any here. */
 export const isSupported = Boolean(globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON);
@@ -24,7 +24,7 @@ async function ask(act) {
 }
 
 export async function signInWithPasskey() {
-  const { ceremony, publicKey } = await call("POST", "oauth/passkey/challenge");
+  const { ceremony, publicKey } = await call("POST", "oauth/passkey/challenge", knownDevice());
   const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
   const credential = await ask(() => navigator.credentials.get({ publicKey: options }));
   return call("POST", "oauth/passkey", { ceremony, credential });

@@ -1,7 +1,7 @@
 // The page on which artists manage what is theirs. It talks to this service alone. Scripts have the token in memory alone;
 // after a reload a cookie that they can't read goes on, for the token's hour.
 
-import { $, Refusal, announce, call, credentials, isIn, keep, leave, markField, nobody, onClick, onSubmit, session, setSession, whenLeft, whenStale } from "./kit.js";
+import { $, Refusal, announce, call, credentials, isIn, keep, knownDevice, leave, markField, nobody, onClick, onSubmit, rememberDevice, session, setSession, whenLeft, whenStale } from "./kit.js";
 import { forgetPasskeys, hasPasskey, isSupported, signInWithPasskey } from "./passkeys.js";
 import { whenSignedBy } from "./wallets.js";
 
@@ -56,20 +56,6 @@ function resumeSignIn() {
   $("code-email").textContent = email;
   showStep("code-form");
   holdResend(0);
-}
-
-const DEVICE = "moments_device";
-
-/** By this the service knows the device again, whatever strangers do to the address. It opens nothing by itself. */
-function knownDevice() {
-  const deviceToken = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${DEVICE}=`))?.slice(DEVICE.length + 1);
-  return deviceToken ? { deviceToken } : {};
-}
-
-/** Keeps a device's token for a year, in a cookie that no other page can read. */
-function rememberDevice({ deviceToken }) {
-  if (!deviceToken) return;
-  document.cookie = `${DEVICE}=${deviceToken}; path=${location.pathname}; max-age=31536000; secure; samesite=strict`;
 }
 
 async function sendCode(email) {

@@ -1,6 +1,6 @@
 // Wallets: those of the artist, and those of this browser (EIP-1193), which sign in and are connected.
 
-import { $, Refusal, announce, call, confirmed, onClick, row } from "./kit.js";
+import { $, Refusal, announce, call, confirmed, knownDevice, onClick, row } from "./kit.js";
 
 /** What is to happen once somebody wants to sign in with a wallet: it is given how. */
 let onSigned = () => {};
@@ -39,7 +39,7 @@ function offerProvider(name, provider) {
     showWallets((await call("POST", "artists/wallets", await signedChallenge(provider, "artists/wallets/challenge"))).wallets);
     announce("The wallet is connected.");
   });
-  const signIn = async () => call("POST", "oauth/wallet", await signedChallenge(provider, "oauth/wallet/challenge"));
+  const signIn = async () => call("POST", "oauth/wallet", await signedChallenge(provider, "oauth/wallet/challenge", knownDevice()));
   const enter = walletButton(`Sign in with ${name}`, $("entry-problem"), () => onSigned(signIn));
   enter.className = "quiet wide";
   $("providers").append(connect);
@@ -56,9 +56,9 @@ function walletButton(label, problem, act) {
 }
 
 /** A message of the service, signed by the wallet. */
-async function signedChallenge(provider, path) {
+async function signedChallenge(provider, path, extra = {}) {
   const [address] = await askWallet(provider, "eth_requestAccounts", []);
-  const { message } = await call("POST", path, { address: address.toLowerCase() });
+  const { message } = await call("POST", path, { address: address.toLowerCase(), ...extra });
   const bytes = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0"));
   const signature = await askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
   return { message, signature };
