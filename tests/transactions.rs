@@ -258,8 +258,11 @@ async fn budgets_are_named_in_their_refusals() {
     for (limit, status, words) in [
         ("artistDaily", 429, "your budget for today's fees"),
         ("newcomersDaily", 503, "budget of today for new artists"),
+        ("networkDaily", 429, "New artists of your network"),
     ] {
-        let chains = json!([{"id": 8453, "firstBlock": 0, "spending": {limit: 1}}]).to_string();
+        let mut spending = json!({"networkDaily": u64::MAX});
+        spending[limit] = json!(1);
+        let chains = json!([{"id": 8453, "firstBlock": 0, "spending": spending}]).to_string();
         let poor = Sandbox::with_variables(&stack, "update-moment-uri", &[("CHAINS", &chains)]).await;
         let mut event = poor.event();
         event["headers"]["x-api-key"] = json!(writer.key);

@@ -240,6 +240,7 @@ pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
         "maxFeePerGas": 50_000_000_000_u64,
         "artistDaily": 2_000_000_000_000_000_000_u64,
         "newcomersDaily": 16_000_000_000_000_000_000_u64,
+        "networkDaily": 18_000_000_000_000_000_000_u64,
         "establishedDaily": 16_000_000_000_000_000_000_u64,
     });
     let chain = |id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2, "spending": spending});

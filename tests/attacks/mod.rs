@@ -17,6 +17,7 @@ mod page_session;
 mod raised_price;
 mod repeated_withdrawal;
 mod secrets_in_logs;
+mod shared_gas;
 mod stolen_key;
 mod stolen_tables;
 mod stolen_token;

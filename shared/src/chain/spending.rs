@@ -17,6 +17,8 @@ const PROBATION: u64 = 7;
 /// Paid collects of the last 30 days by which an artist is established. Each one costs the protocol's fee, so that a share
 /// of the service's money can't be had for nothing, nor kept for ever.
 const PAYMENTS: u64 = 10;
+/// Part of the newcomers' budget that one network may have: artists cost nothing.
+const SHARE: u64 = 10;
 /// Part of a new artist's budget that no pool refuses to whoever had a paid collect in the last 30 days.
 const ASSURED: u64 = 16;
 
@@ -29,6 +31,8 @@ pub struct Spending {
     pub artist_daily: u64,
     /// Daily budget of all new artists together.
     pub newcomers_daily: u64,
+    /// What new artists of one network may reserve of it on a day, unless a collect of theirs was paid for.
+    pub network_daily: u64,
     /// Daily budget of all artists together who have been there for longer, with few paid collects.
     pub regulars_daily: u64,
     /// Daily budget of all other artists together.
@@ -44,6 +48,7 @@ pub(super) struct SpendingSettings {
     max_fee_per_gas: Option<u64>,
     artist_daily: Option<u64>,
     newcomers_daily: Option<u64>,
+    network_daily: Option<u64>,
     regulars_daily: Option<u64>,
     established_daily: Option<u64>,
     l1_fee_oracle: Option<Address>,
@@ -61,10 +66,12 @@ pub struct History {
 impl Spending {
     pub(super) fn of(chain: ChainId, settings: &SpendingSettings) -> Self {
         let default = Self::default_of(chain);
+        let newcomers_daily = settings.newcomers_daily.unwrap_or(default.newcomers_daily);
         Self {
             max_fee_per_gas: settings.max_fee_per_gas.unwrap_or(default.max_fee_per_gas),
             artist_daily: settings.artist_daily.unwrap_or(default.artist_daily),
-            newcomers_daily: settings.newcomers_daily.unwrap_or(default.newcomers_daily),
+            newcomers_daily,
+            network_daily: settings.network_daily.unwrap_or(newcomers_daily / SHARE),
             regulars_daily: settings.regulars_daily.unwrap_or(default.regulars_daily),
             established_daily: settings.established_daily.unwrap_or(default.established_daily),
             l1_fee_oracle: settings.l1_fee_oracle.or(default.l1_fee_oracle),
@@ -78,6 +85,7 @@ impl Spending {
             max_fee_per_gas: 5 * GWEI,
             artist_daily: 2 * MILLIETHER,
             newcomers_daily: 50 * MILLIETHER,
+            network_daily: 50 * MILLIETHER / SHARE,
             regulars_daily: 100 * MILLIETHER,
             established_daily: 500 * MILLIETHER,
             l1_fee_oracle: None,
@@ -87,6 +95,7 @@ impl Spending {
                 max_fee_per_gas: 50 * GWEI,
                 artist_daily: 100 * MILLIETHER,
                 newcomers_daily: 1_000 * MILLIETHER,
+                network_daily: 1_000 * MILLIETHER / SHARE,
                 regulars_daily: 2_000 * MILLIETHER,
                 established_daily: 5_000 * MILLIETHER,
                 l1_fee_oracle: None,
@@ -101,6 +110,11 @@ impl Spending {
         let weeks = (history.age / (7 * DAY)).min(4);
         let collects = (history.payments / PAYMENTS).min(15);
         self.artist_daily.saturating_mul(1 + weeks + collects)
+    }
+
+    /// Whether an artist counts for the share of a network.
+    pub fn is_of_a_network(&self, history: History) -> bool {
+        self.pool(history).pool == Pool::Newcomers && history.payments == 0
     }
 
     /// The budget that an artist shares, by how long the artist has been there, and by paid collects.
@@ -150,6 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn a_network_has_a_tenth_of_what_newcomers_share_until_a_collect_is_paid_for() {
+        let spending = defaults(8_453);
+        assert_eq!(spending.network_daily * 10, spending.newcomers_daily);
+        let settings = SpendingSettings { newcomers_daily: Some(30), ..SpendingSettings::default() };
+        assert_eq!(Spending::of(ChainId(8_453), &settings).network_daily, 3);
+        let is_of_a_network = |age, payments| spending.is_of_a_network(History { age, payments });
+        assert_eq!([is_of_a_network(0, 0), is_of_a_network(0, 1), is_of_a_network(7 * DAY, 0)], [true, false, false]);
+    }
+
+    #[test]
     fn one_paid_collect_assures_a_few_writes_and_none_assures_nothing() {
         let assured = |payments| defaults(8_453).pool(History { age: 0, payments }).assured;
         assert_eq!((assured(0), assured(1)), (0, 125_000_000_000_000));
@@ -157,14 +181,15 @@ mod tests {
 
     #[test]
     fn every_limit_can_be_overridden() {
-        let settings = r#"{"maxFeePerGas": 1, "artistDaily": 2, "newcomersDaily": 3, "regularsDaily": 4, "establishedDaily": 5,
-            "l1FeeOracle": "0x0000000000000000000000000000000000000005"}"#;
+        let settings = r#"{"maxFeePerGas": 1, "artistDaily": 2, "newcomersDaily": 3, "networkDaily": 6, "regularsDaily": 4,
+            "establishedDaily": 5, "l1FeeOracle": "0x0000000000000000000000000000000000000005"}"#;
         let settings: SpendingSettings = serde_json::from_str(settings).unwrap();
         let oracle = Some(Address::with_last_byte(5));
         let expected = Spending {
             max_fee_per_gas: 1,
             artist_daily: 2,
             newcomers_daily: 3,
+            network_daily: 6,
             regulars_daily: 4,
             established_daily: 5,
             l1_fee_oracle: oracle,

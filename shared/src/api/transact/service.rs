@@ -35,7 +35,7 @@ use crate::{
             ArtistTable, Artists, CallerState, Claims, DAY, Replay, ReplayClaim, ReplayKey, Transaction, Transactions,
         },
         chain::{ChainTable, Moments, Statistics},
-        secret::SecretTable,
+        secret::{RequestCounts, SecretTable},
     },
 };
 
@@ -105,7 +105,7 @@ impl TransactionService {
         };
         Ok(Self {
             writes: ClientLimit::new(secrets.clone(), "write", most, MINUTE),
-            callers: CallerAuthenticator::from_env(secrets)?,
+            callers: CallerAuthenticator::from_env(secrets.clone())?,
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
             statistics: Statistics::new(chain.clone()),
@@ -117,6 +117,7 @@ impl TransactionService {
                 moments: Moments::new(chain.clone()),
                 provenance: Provenance::new(chain, artists),
                 retention: ActivityRetention::from_env()?,
+                counts: RequestCounts::new(secrets),
             },
         })
     }

@@ -40,6 +40,7 @@ use crate::{
             ReplayClaim, Transaction, Transactions,
         },
         chain::Moments,
+        secret::RequestCounts,
     },
 };
 
@@ -72,6 +73,7 @@ pub(super) struct Stores {
     pub(super) moments: Moments,
     pub(super) provenance: Provenance,
     pub(super) retention: ActivityRetention,
+    pub(super) counts: RequestCounts,
 }
 
 /// A write in progress: its artist and chain.
@@ -286,6 +288,7 @@ impl WriteSession<'_> {
             artist_limit: self.chain().spending.artist_limit(self.history),
             pool: self.chain().spending.pool(self.history),
         };
+        self.require_network_room(&admission).await?;
         match self.stores.transactions.admit(&admission, clock::now()?).await? {
             Admitted::Queued(transactions) if self.claim.is_some() => Ok(Some(transactions)),
             Admitted::Queued(transactions) => {
@@ -300,6 +303,22 @@ impl WriteSession<'_> {
             }
             Admitted::Refused(refusal) => Err(self.budget(0).refused(refusal)),
         }
+    }
+
+    /// 429 if new artists of the request's network have reserved its share of their budget. One write, for such an artist.
+    async fn require_network_room(&self, admission: &Admission) -> Result<(), ApiError> {
+        let (spending, day) = (&self.chain().spending, self.now / DAY);
+        if !spending.is_of_a_network(self.history) {
+            return Ok(());
+        }
+        let (wei, _) = admission.demand();
+        let subject = format!("gas#{}#client#{}", self.chain().id, self.request.widest_network());
+        let counted = self.stores.counts.count_within((wei, spending.network_daily), &subject, day, (day + 2) * DAY);
+        if counted.await? {
+            return Ok(());
+        }
+        let words = "New artists of your network have used up its part of today's fees: wait until midnight, UTC";
+        Err(ApiError::too_many(words, (day + 1) * DAY - self.now))
     }
 
     /// The queue for a plan; the relay comes to the same. A read for each account that isn't the artist's embedded one and

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     aws::Dispatch,
     store::{
-        engine::table::{SecretTable, StoreError, number},
+        engine::table::{SecretTable, StoreError, number, unless_refused},
         secret::rows,
     },
 };
@@ -52,5 +52,25 @@ impl RequestCounts {
         let call = call.update_expression("SET hits = :none").expression_attribute_values(":none", number(0));
         call.dispatch().await?;
         Ok(())
+    }
+
+    /// Counts several if the window's number then is at most `max`; otherwise `false`, and none is counted. One write.
+    pub async fn count_within(
+        &self,
+        (more, max): (u64, u64),
+        subject: &str,
+        window: u64,
+        expires_at: u64,
+    ) -> Result<bool, StoreError> {
+        let Some(room) = max.checked_sub(more) else { return Ok(false) };
+        let key = rows::request_count(subject, window);
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call
+            .update_expression("ADD hits :more SET expires_at = :end")
+            .condition_expression("attribute_not_exists(hits) OR hits <= :room")
+            .expression_attribute_values(":more", number(more))
+            .expression_attribute_values(":room", number(room))
+            .expression_attribute_values(":end", number(expires_at));
+        Ok(unless_refused(call.dispatch().await)?.is_some())
     }
 }

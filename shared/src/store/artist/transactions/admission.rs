@@ -304,7 +304,8 @@ impl Transactions {
 }
 
 impl Admission {
-    fn demand(&self) -> (u64, u32) {
+    /// Wei that its transactions reserve, and their number.
+    pub fn demand(&self) -> (u64, u32) {
         let wei = self.transactions.iter().fold(0_u64, |sum, new| sum.saturating_add(new.reserve));
         (wei, u32::try_from(self.transactions.len()).unwrap_or(u32::MAX))
     }
