@@ -1,6 +1,8 @@
 //! `POST /artists/email`: another mail address, after seven days in which the present one can stop it.
 
+use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
+use local::artists::prove_by_mail;
 use serde_json::{Value, json};
 use tests::{Answer, SignedIn, Stack, unused_email};
 
@@ -64,13 +66,13 @@ async fn old_mailbox_stops_a_thiefs_change() {
     let stack = Stack::connect();
     let (artist, thiefs) = (stack.new_artist().await, unused_email());
     let proved = stack.proved_email(&artist, &thiefs).await;
-    let (code, current) = (&proved["code"], &proved["currentCode"]);
-    // The token alone, a code alone, or the code of the wrong mailbox are not enough.
+    let (new, own) = (&proved["newProof"], &proved["proof"]);
+    // The token alone, one proof alone, one of the wrong mailbox or of another address are not enough.
     for (body, field) in [
-        (json!({"email": thiefs, "code": code}), "currentCode"),
-        (json!({"email": thiefs, "code": code, "currentCode": code}), "currentCode"),
-        (json!({"email": thiefs, "code": current, "currentCode": current}), "code"),
-        (json!({"email": unused_email(), "code": code, "currentCode": current}), "code"),
+        (json!({"email": thiefs, "newProof": new}), "proof"),
+        (json!({"email": thiefs, "newProof": new, "proof": new}), "proof"),
+        (json!({"email": thiefs, "newProof": own, "proof": own}), "newProof"),
+        (json!({"email": unused_email(), "newProof": new, "proof": own}), "newProof"),
     ] {
         let answer = change(&stack, &artist, &body).await.expect_error(400);
         assert_eq!(answer.failing_fields(), [field], "{body}");
@@ -89,19 +91,19 @@ async fn old_mailbox_stops_a_thiefs_change() {
 }
 
 #[tokio::test]
-async fn taken_and_own_addresses_are_refused() {
+async fn address_that_is_taken_meanwhile_stays_its_owners() {
     let stack = Stack::connect();
-    let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
-    let own = stack.post("/artists/email/challenge").bearer_auth(&artist.token).json(&json!({"email": artist.email}));
-    assert_eq!(Answer::of(own).await.expect_error(400).failing_fields(), ["email"]);
-    // Only who has the other mailbox learns that it is taken.
-    let proved = stack.proved_email(&artist, &other.email).await;
-    change(&stack, &artist, &proved).await.expect_error(409);
-    let first = unused_email();
+    let (artist, first) = (stack.new_artist().await, unused_email());
     let proved = stack.proved_email(&artist, &first).await;
+    let owner = stack.sign_in(&first).await;
+    change(&stack, &artist, &proved).await.expect_error(409);
+    assert_eq!(stack.sign_in(&first).await.wallet, owner.wallet);
+
+    let next = unused_email();
+    let proved = stack.proved_email(&artist, &next).await;
     change(&stack, &artist, &proved).await.expect_success();
     let table = &stack.map.names["ArtistTable"];
-    let row = stack.row(table, &format!("EMAIL#{first}"), "ARTIST").await.expect("a row");
+    let row = stack.row(table, &format!("EMAIL#{next}"), "ARTIST").await.expect("a row");
     assert_eq!(row["artist_id"], AttributeValue::S(stack.artist_id(&artist)));
 }
 
@@ -109,15 +111,31 @@ async fn taken_and_own_addresses_are_refused() {
 async fn a_passkey_stands_for_a_lost_mailbox() {
     let stack = Stack::connect();
     let (artist, new) = (stack.new_artist().await, unused_email());
-    let mut passkey = stack.added_passkey(&artist.token).await;
-    let by_mail = stack.sign_in(&artist.email).await;
-    let request = stack.post("/artists/email/challenge").bearer_auth(&by_mail.token).json(&json!({"email": new}));
-    Answer::of(request).await.expect_error(401);
-    let answer = stack.passkey_answer(&mut passkey).await;
-    let answer = stack.post_json("/oauth/passkey", &answer).await.expect_success();
-    let token = answer.body["token"].as_str().expect("a token").to_owned();
-    let artist = SignedIn { token, ..artist };
-    let proved = stack.proved_email(&artist, &new).await;
-    assert_eq!(proved["currentCode"], Value::Null);
-    change(&stack, &artist, &proved).await.expect_success();
+    let mut passkey = stack.added_passkey(&artist).await;
+    let by_mail = stack.proved_email(&artist, &new).await;
+    change(&stack, &artist, &by_mail).await.expect_error(401);
+    let artist = stack.sign_in_with_passkey(&mut passkey).await;
+    let new_proof = &by_mail["newProof"];
+    // Its token alone is none.
+    let answer = change(&stack, &artist, &json!({"email": new, "newProof": new_proof})).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["proof"]);
+    let proof = stack.proof_by_passkey(&artist, &mut passkey, "changeEmail", &new).await;
+    let body = json!({"email": new, "newProof": new_proof, "proof": proof});
+    change(&stack, &artist, &body).await.expect_success();
+}
+
+#[tokio::test]
+async fn first_address_takes_an_old_wallets_signature() {
+    let stack = Stack::connect();
+    let (founding, new) = (PrivateKeySigner::random(), unused_email());
+    let artist = stack.sign_in_with_wallet(&founding).await;
+    let new_proof = prove_by_mail(&stack.map, &artist.token, &new, "newEmail", &new).await.expect("a proof");
+    let own = json!({"act": "changeEmail", "subject": new});
+    stack.ask_proof(&artist, &own).await.expect_error(422);
+    let body = json!({"email": new, "newProof": new_proof, "proof": new_proof});
+    assert_eq!(change(&stack, &artist, &body).await.expect_error(400).failing_fields(), ["proof"]);
+    let proof = stack.proof_by_wallet(&artist, &founding, "changeEmail", &new).await;
+    let body = json!({"email": new, "newProof": new_proof, "proof": proof});
+    change(&stack, &artist, &body).await.expect_success();
+    assert_eq!(activity(&stack, &artist).await["nextEmail"]["email"], json!(new));
 }

@@ -7,7 +7,7 @@ use local::{paths::Paths, queue::queue_unserved};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::DeviceToken;
-use tests::{Answer, Sandbox, Stack, Writer, eventually, personal_sign, picture, unused_email};
+use tests::{Answer, Sandbox, Stack, Writer, ceremony_of, eventually, personal_sign, picture, unused_email};
 
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
@@ -367,16 +367,33 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         ("POST", "/artists/passkeys") => {
             let artist = stack.new_artist().await;
             body = stack.made_passkey(&artist.token).await.1;
+            body["proof"] = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
+            person = Some(artist);
+        }
+        ("PUT", "/artists/proofs") => {
+            let artist = stack.new_artist().await;
+            let seen = stack.mails_to(&artist.email).await.len();
+            let asked = json!({"act": "changeEmail", "subject": email});
+            let asked = stack.ask_proof(&artist, &asked).await.expect_success().body;
+            let code = local::mail::newest_code(&stack.map.mail, &artist.email, seen).await.expect("a code");
+            body = json!({"proof": asked["proof"], "code": code});
             person = Some(artist);
         }
         ("POST", "/oauth/passkey") => {
-            let mut passkey = stack.added_passkey(&stack.new_artist().await.token).await;
+            let mut passkey = stack.added_passkey(&stack.new_artist().await).await;
             body = stack.passkey_answer(&mut passkey).await;
         }
-        ("DELETE", "/artists/passkeys") => {
+        (method @ ("DELETE" | "PATCH"), "/artists/passkeys") => {
             let artist = stack.new_artist().await;
-            stack.added_passkey(&artist.token).await;
-            let id = stack.passkeys(&artist).await[0]["id"].as_str().expect("an id").to_owned();
+            let mut passkey = stack.added_passkey(&artist).await;
+            let id = stack.only_passkey(&artist).await.as_str().expect("an id").to_owned();
+            body = if method == "DELETE" {
+                json!({"proof": stack.proof_by_mail(&artist, "removePasskey", &id).await})
+            } else {
+                stack.remove_passkey_by_mail(&artist, &json!(id)).await.expect_success();
+                let own = stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", &id).await;
+                json!({"proofs": [own, stack.proof_by_mail(&artist, "keepPasskey", &id).await]})
+            };
             for (_, name, example) in &mut parameters {
                 if name == "passkeyId" {
                     example.clone_from(&id);

@@ -3,13 +3,10 @@
 use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use tests::{Answer, SignedIn, Stack, token_part};
+use sha2::{Digest, Sha256};
+use tests::{Answer, SignedIn, Stack, ceremony_of, token_part};
 
 const CHALLENGE: &str = "/artists/passkeys/challenge";
-
-async fn add(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
-    Answer::of(stack.post("/artists/passkeys").bearer_auth(&artist.token).json(body)).await
-}
 
 async fn send(stack: &Stack, begun: &Value, credential: &Value) -> Answer {
     let body = json!({"ceremony": begun["ceremony"], "credential": credential});
@@ -25,16 +22,19 @@ async fn is_fresh(stack: &Stack, artist: &SignedIn) -> bool {
 }
 
 #[tokio::test]
-async fn passkey_signs_in_and_is_needed_from_then_on() {
+async fn passkey_signs_in_and_is_needed_a_day_later() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     assert!(is_fresh(&stack, &artist).await);
-    let mut passkey = stack.added_passkey(&artist.token).await;
+    let mut passkey = stack.new_passkey(&artist).await;
     let [one] = stack.passkeys(&artist).await.try_into().expect("one passkey");
     assert_eq!(
         (&one["name"], &one["last_used_at"], &one["removed_at"]),
         (&json!("my phone"), &json!(null), &json!(null))
     );
+    assert!(is_fresh(&stack, &artist).await, "whoever adds one to another's account shuts the owner out");
+    assert!(!is_fresh(&stack, &stack.sign_in_with_passkey(&mut passkey).await).await);
+    stack.age_passkeys(&artist).await;
     assert!(!is_fresh(&stack, &artist).await, "a sign-in without the passkey does what takes one");
     let again = stack.sign_in(&artist.email).await;
     assert!(!is_fresh(&stack, &again).await, "whoever reads the mails does what takes the passkey");
@@ -56,7 +56,7 @@ async fn passkey_signs_in_and_is_needed_from_then_on() {
 async fn replayed_foreign_and_cloned_answers_are_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
-    let mut passkey = stack.added_passkey(&artist.token).await;
+    let mut passkey = stack.added_passkey(&artist).await;
     stack.sign_in_with_passkey(&mut passkey).await;
     let mut clone = passkey.clone();
 
@@ -75,7 +75,7 @@ async fn replayed_foreign_and_cloned_answers_are_refused() {
     phished.origin = "https://moments-sign-in.example".to_owned();
     send(&stack, &begun, &phished.sign(&begun["publicKey"]).expect("an answer")).await.expect_error(401);
     let other = stack.new_artist().await;
-    let mut others = stack.added_passkey(&other.token).await;
+    let mut others = stack.added_passkey(&other).await;
     let begun = stack.passkey_challenge().await;
     let mut mixed = others.sign(&begun["publicKey"]).expect("an answer");
     mixed["response"]["userHandle"] =
@@ -100,73 +100,174 @@ async fn what_was_begun_by_another_or_for_another_end_adds_nothing() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
     let (_, body) = stack.made_passkey(&artist.token).await;
-    let refused = add(&stack, &other, &body).await.expect_error(400);
+    let proof = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
+    let refused = stack.add_passkey(&other, &body, &proof).await.expect_error(400);
     assert_eq!(refused.failing_fields(), ["ceremony"]);
-    add(&stack, &artist, &body).await.expect_success();
-    add(&stack, &artist, &body).await.expect_error(401);
+    stack.add_passkey(&artist, &body, &proof).await.expect_success();
+    let used = stack.add_passkey(&artist, &body, &proof).await.expect_error(400);
+    assert_eq!(used.failing_fields(), ["ceremony"]);
     assert_eq!(stack.passkeys(&artist).await.len(), 1);
     assert!(stack.passkeys(&other).await.is_empty());
 
     let begun = stack.passkey_challenge().await;
     let (_, mut body) = stack.made_passkey(&other.token).await;
     body["ceremony"] = begun["ceremony"].clone();
-    assert_eq!(add(&stack, &other, &body).await.expect_error(400).failing_fields(), ["ceremony"]);
+    let refused = stack.add_passkey(&other, &body, &proof).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["ceremony"]);
     body["credential"] = json!({"id": "x"});
-    assert_eq!(add(&stack, &other, &body).await.expect_error(400).failing_fields(), ["credential"]);
+    let refused = stack.add_passkey(&other, &body, &proof).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["credential"]);
 }
 
 #[tokio::test]
-async fn removal_without_a_passkey_waits_a_week_and_the_passkey_takes_it_back() {
-    let stack = Stack::connect();
-    let artist = stack.new_artist().await;
-    let mut passkey = stack.added_passkey(&artist.token).await;
-    let id = stack.passkeys(&artist).await[0]["id"].clone();
-    let by_mail = stack.sign_in(&artist.email).await;
-    let left = stack.remove_passkey(&by_mail, &id).await.expect_success();
-    assert!(left.body["passkeys"][0]["removed_at"].is_string(), "{left:?}");
-    assert!(!is_fresh(&stack, &by_mail).await, "the passkey counts until it is gone");
-    let mails = stack.mails_to(&artist.email).await;
-    assert!(mails.iter().any(|mail| mail.body_text.contains("A passkey is removed")), "{mails:?}");
-    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
-    assert_eq!(stack.passkeys(&by_passkey).await[0]["removed_at"], json!(null));
-
-    // The week is over.
-    stack.remove_passkey(&by_mail, &id).await.expect_success();
-    let artist_id = stack.artist_id(&artist);
-    let past = || AttributeValue::N("1".to_owned());
-    let row = format!("PASSKEYS#{artist_id}");
-    stack.set("SecretTable", &row, id.as_str().expect("an id"), "expires_at", past()).await;
-    stack.set("SecretTable", &format!("SESSIONS#{artist_id}"), "PASSKEY", "expires_at", past()).await;
-    assert!(is_fresh(&stack, &by_mail).await);
-    assert!(stack.passkeys(&by_mail).await.is_empty());
-    let begun = stack.passkey_challenge().await;
-    send(&stack, &begun, &passkey.sign(&begun["publicKey"]).expect("an answer")).await.expect_error(401);
-}
-
-#[tokio::test]
-async fn removal_with_a_passkey_is_at_once() {
+async fn removal_takes_a_proof() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
-    let mut passkey = stack.added_passkey(&artist.token).await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
     let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
-    let id = stack.passkeys(&by_passkey).await[0]["id"].clone();
-    stack.remove_passkey(&other, &id).await.expect_error(404);
-    let left = stack.remove_passkey(&by_passkey, &id).await.expect_success();
+    let expect_unproved = async |proof: &Value| {
+        let refused = stack.remove_passkey(&by_passkey, &id, proof).await.expect_error(400);
+        assert_eq!(refused.failing_fields(), ["proof"]);
+    };
+    // A token alone isn't enough, whatever it is of; nor is what was asked for and not given, or given for another act.
+    expect_unproved(&Value::Null).await;
+    let asked = json!({"act": "removePasskey", "subject": id, "way": "passkey"});
+    let asked = stack.ask_proof(&by_passkey, &asked).await.expect_success().body;
+    expect_unproved(&asked["proof"]).await;
+    let name = id.as_str().expect("an id");
+    let keeping = stack.proof_by_passkey(&by_passkey, &mut passkey, "keepPasskey", name).await;
+    expect_unproved(&keeping).await;
+    assert_eq!(stack.passkeys(&artist).await[0]["removed_at"], json!(null));
+
+    let proof = stack.proof_by_passkey(&by_passkey, &mut passkey, "removePasskey", name).await;
+    let others = stack.remove_passkey(&other, &id, &proof).await;
+    others.expect_error(404);
+    let left = stack.remove_passkey(&artist, &id, &proof).await.expect_success();
     assert_eq!(left.body["passkeys"], json!([]));
     assert!(is_fresh(&stack, &artist).await, "nothing asks for a passkey that is gone");
     let begun = stack.passkey_challenge().await;
     send(&stack, &begun, &passkey.sign(&begun["publicKey"]).expect("an answer")).await.expect_error(401);
-    stack.remove_passkey(&by_passkey, &id).await.expect_error(404);
+    stack.remove_passkey(&artist, &id, &proof).await.expect_error(404);
+}
+
+#[tokio::test]
+async fn pending_passkey_is_kept_with_both_proofs_and_with_neither_alone() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let name = id.as_str().expect("an id");
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    let own = stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await;
+    let mailed = stack.proof_by_mail(&artist, "keepPasskey", name).await;
+    for (proofs, field) in
+        [(vec![&own, &own], "proofs"), (vec![&mailed, &mailed], "proofs"), (vec![&own], "proofs"), (vec![], "proofs")]
+    {
+        let refused = stack.keep_passkey(&artist, &id, &proofs).await.expect_error(400);
+        assert_eq!(refused.failing_fields(), [field], "{proofs:?}");
+    }
+    let kept = stack.keep_passkey(&artist, &id, &[&own, &mailed]).await.expect_success();
+    assert_eq!(kept.body["passkeys"][0]["removed_at"], json!(null));
+    stack.keep_passkey(&artist, &id, &[&own, &mailed]).await.expect_error(409);
+    assert!(!is_fresh(&stack, &artist).await, "it counts as before");
+    assert!(is_fresh(&stack, &stack.sign_in_with_passkey(&mut passkey).await).await);
+    let mails = stack.mails_to(&artist.email).await;
+    assert!(mails.iter().any(|mail| mail.body_text.contains("that was to be removed stays")), "{mails:?}");
+}
+
+#[tokio::test]
+async fn pending_passkey_is_added_again() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
+    let excluded = async || {
+        let begun = Answer::of(stack.post(CHALLENGE).bearer_auth(&by_passkey.token)).await.expect_success().body;
+        begun["publicKey"]["excludeCredentials"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(excluded().await, 1);
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    assert_eq!(excluded().await, 0);
+
+    let begun = Answer::of(stack.post(CHALLENGE).bearer_auth(&by_passkey.token)).await.expect_success().body;
+    let credential = passkey.again(&begun["publicKey"]).expect("a credential");
+    let body = json!({"ceremony": begun["ceremony"], "credential": credential, "name": "again"});
+    let token = by_passkey.token.clone();
+    let artist = SignedIn { token, ..artist };
+    let proof = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
+    let left = stack.add_passkey(&artist, &body, &proof).await.expect_success();
+    let [one] = left.body["passkeys"].as_array().expect("passkeys").as_slice() else { panic!("{left:?}") };
+    assert_eq!((&one["id"], &one["name"], &one["removed_at"]), (&id, &json!("again"), &json!(null)));
+    assert!(!is_fresh(&stack, &stack.sign_in_with_passkey(&mut passkey).await).await, "it counts from tomorrow");
+}
+
+#[tokio::test]
+async fn old_wallet_adds_a_passkey_where_mails_come_back() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let (old, young) = (PrivateKeySigner::random(), PrivateKeySigner::random());
+    stack.connect_old_wallet(&artist, &old).await;
+    stack.connect_wallet(&artist, &young).await.expect_success();
+    let stopped = format!("STOPPED#{:x}", Sha256::digest(&artist.email));
+    let to_come = AttributeValue::N("4000000000".to_owned());
+    stack.set("SecretTable", &stopped, "STOPPED", "expires_at", to_come).await;
+    let (_, body) = stack.made_passkey(&artist.token).await;
+    let by_mail = json!({"act": "addPasskey", "subject": body["ceremony"]});
+    stack.ask_proof(&artist, &by_mail).await.expect_error(422);
+    let by_young =
+        json!({"act": "addPasskey", "subject": body["ceremony"], "way": "wallet", "address": young.address()});
+    let refused = stack.ask_proof(&artist, &by_young).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["address"]);
+
+    let proof = stack.proof_by_wallet(&artist, &old, "addPasskey", ceremony_of(&body)).await;
+    stack.add_passkey(&artist, &body, &proof).await.expect_success();
+    assert_eq!(stack.passkeys(&artist).await.len(), 1);
+}
+
+#[tokio::test]
+async fn adding_and_removing_at_once_leaves_a_true_mark() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    stack.new_passkey(&artist).await;
+    let first = stack.only_passkey(&artist).await;
+    let (_, body) = stack.made_passkey(&artist.token).await;
+    let adding = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
+    let removing = stack.proof_by_mail(&artist, "removePasskey", first.as_str().expect("an id")).await;
+    let (added, removed) =
+        futures::join!(stack.add_passkey(&artist, &body, &adding), stack.remove_passkey(&artist, &first, &removing),);
+    added.expect_success();
+    removed.expect_success();
+    let left = stack.only_passkey(&artist).await;
+    assert_ne!(left, first);
+    let mark = stack.row("SecretTable", &format!("SESSIONS#{}", stack.artist_id(&artist)), "PASSKEY").await;
+    let marked: Vec<Value> = mark.expect("a mark")["passkeys"]
+        .as_l()
+        .expect("a list")
+        .iter()
+        .map(|passkey| json!(passkey.as_m().expect("a passkey")["id"].as_s().expect("an id")))
+        .collect();
+    assert_eq!(marked, [left]);
 }
 
 #[tokio::test]
 async fn an_artist_has_at_most_ten_passkeys() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
-    let mut passkey = stack.added_passkey(&artist.token).await;
-    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
-    for _ in 1..10 {
-        stack.added_passkey(&by_passkey.token).await;
+    stack.new_passkey(&artist).await;
+    let (_, body) = stack.made_passkey(&artist.token).await;
+    // Nine more, as if they had been added on other days.
+    let partition = format!("SESSIONS#{}", stack.artist_id(&artist));
+    let mut passkeys = stack.row("SecretTable", &partition, "PASSKEY").await.expect("a mark")["passkeys"].clone();
+    if let AttributeValue::L(passkeys) = &mut passkeys {
+        for number in 0..9_u8 {
+            let mut another = passkeys[0].as_m().expect("a passkey").clone();
+            another.insert("id".to_owned(), AttributeValue::S(format!("{:x}", Sha256::digest([number]))));
+            passkeys.push(AttributeValue::M(another));
+        }
     }
-    Answer::of(stack.post(CHALLENGE).bearer_auth(&by_passkey.token)).await.expect_error(409);
+    stack.set("SecretTable", &partition, "PASSKEY", "passkeys", passkeys).await;
+    let proof = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
+    stack.add_passkey(&artist, &body, &proof).await.expect_error(409);
 }

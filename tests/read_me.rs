@@ -29,7 +29,7 @@ async fn token_and_key_are_told_who_they_are_and_what_they_may_do() {
     assert_eq!(me.body["left_today"], me.body["daily_spend"]);
 
     // With a passkey, a sign-in without it isn't fresh, and spends no more than a key.
-    stack.added_passkey(&artist.token).await;
+    stack.added_passkey(&artist).await;
     let me = Answer::of(stack.get("/me").bearer_auth(&artist.token)).await.expect_success();
     assert_eq!(me.body["fresh_until"], Value::Null);
     assert!(me.body["daily_spend"]["eth"].is_string(), "{me:?}");

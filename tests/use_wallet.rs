@@ -7,7 +7,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tests::{Answer, SignedIn, Stack, UndeployedSafe, personal_sign, safe_of, sign_as_safe};
+use tests::{Answer, SignedIn, Stack, UndeployedSafe, personal_sign, safe_of, sign_as_safe, token_part};
 
 /// An unlocked account that no other test sends from.
 const SENDER: Address = address!("23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f");
@@ -60,6 +60,26 @@ async fn connected_wallet_signs_its_artist_in_and_not_once_it_is_disconnected() 
     let path = format!("/artists/wallets?address={:#x}", wallet.address());
     Answer::of(stack.delete(&path).bearer_auth(&artist.token)).await.expect_success();
     assert_ne!(stack.sign_in_with_wallet(&wallet).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn wallet_of_today_signs_in_without_a_recent_sign_ins_power() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let (today, old, founding) = (PrivateKeySigner::random(), PrivateKeySigner::random(), PrivateKeySigner::random());
+    stack.connect_wallet(&artist, &today).await.expect_success();
+    stack.connect_old_wallet(&artist, &old).await;
+    let may = async |wallet: &PrivateKeySigner| {
+        let artist = stack.sign_in_with_wallet(wallet).await;
+        let me = Answer::of(stack.get("/me").bearer_auth(&artist.token)).await.expect_success();
+        let added = stack.add_payout_address(&artist, PrivateKeySigner::random().address()).await;
+        (me.body["fresh_until"].is_string(), added.status)
+    };
+    assert_eq!(may(&today).await, (false, 401));
+    assert_eq!(may(&old).await, (true, 200));
+    assert_eq!(may(&founding).await, (true, 200), "the account began with it");
+    let id = stack.artist_id(&artist);
+    assert_eq!(token_part(&stack.sign_in_with_wallet(&today).await.token, 1)["sub"], json!(id));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::ArtistId;
 
@@ -50,17 +51,28 @@ pub struct DemoArtist {
     pub key: String,
 }
 
-/// A new mail address with the codes that it and, unless a passkey signed in, the artist's present one got: the body of
-/// `POST /artists/email`.
+/// A new mail address with the proofs by it and by the artist's present one: the body of `POST /artists/email`.
 pub async fn prove_email(stack: &StackMap, token: &str, present: &str, email: &str) -> Result<Value, Error> {
-    let seen = async |mailbox| Ok::<_, Error>(mail::mails_to(&stack.mail, mailbox).await?.len());
-    let (new, old) = (seen(email).await?, seen(present).await?);
-    let begun = post(&format!("{}/artists/email/challenge", stack.api), Some(token), &json!({"email": email})).await?;
-    let mut proved = json!({"email": email, "code": mail::newest_code(&stack.mail, email, new).await?});
-    if begun["needsCurrentCode"] == true {
-        proved["currentCode"] = mail::newest_code(&stack.mail, present, old).await?.into();
-    }
-    Ok(proved)
+    let new = prove_by_mail(stack, token, email, "newEmail", email).await?;
+    let own = prove_by_mail(stack, token, present, "changeEmail", email).await?;
+    Ok(json!({"email": email, "newProof": new, "proof": own}))
+}
+
+/// A proof of an act by the code that a mailbox got.
+pub async fn prove_by_mail(
+    stack: &StackMap,
+    token: &str,
+    mailbox: &str,
+    act: &str,
+    subject: &str,
+) -> Result<String, Error> {
+    let url = format!("{}/artists/proofs", stack.api);
+    let seen = mail::mails_to(&stack.mail, mailbox).await?.len();
+    let asked = post(&url, Some(token), &json!({"act": act, "subject": subject})).await?;
+    let proof = asked["proof"].as_str().ok_or("no proof was asked for")?.to_owned();
+    let code = mail::newest_code(&stack.mail, mailbox, seen).await?;
+    send(Method::PUT, &url, Some(token), &json!({"proof": proof, "code": code})).await?;
+    Ok(proof)
 }
 
 impl SignedIn {
@@ -110,12 +122,16 @@ pub(crate) async fn mint_usdc(map: &StackMap, chain: &str, account: &str) -> Res
 }
 
 pub(crate) async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
-    let request = http::client().post(url).json(body);
+    send(Method::POST, url, token, body).await
+}
+
+async fn send(method: Method, url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
+    let request = http::client().request(method.clone(), url).json(body);
     let request = token.iter().fold(request, |request, token| request.bearer_auth(token));
     let answer = request.send().await?;
     let (status, text) = (answer.status(), answer.text().await?);
     if !status.is_success() {
-        return Err(format!("POST {url} answered {status}: {text}").into());
+        return Err(format!("{method} {url} answered {status}: {text}").into());
     }
     Ok(serde_json::from_str(&text)?)
 }

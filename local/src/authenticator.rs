@@ -46,11 +46,17 @@ impl Authenticator {
         let id = Sha256::digest(key.to_bytes()).to_vec();
         let user = text(&options["user"]["id"])?.to_owned();
         let passkey = Self { origin: origin.to_owned(), counter: 0, id, key, user };
-        let mut data = passkey.data(text(&options["rp"]["id"])?, VERIFIED | ATTESTED);
+        let answer = passkey.again(options)?;
+        Ok((passkey, answer))
+    }
+
+    /// What the browser would answer to such options if the authenticator gave the same passkey again.
+    pub fn again(&self, options: &Value) -> Result<Value, Error> {
+        let mut data = self.data(text(&options["rp"]["id"])?, VERIFIED | ATTESTED);
         data.extend([0; 16]);
-        data.extend(u16::try_from(passkey.id.len())?.to_be_bytes());
-        data.extend(&passkey.id);
-        let point = passkey.key.verifying_key().to_encoded_point(false);
+        data.extend(u16::try_from(self.id.len())?.to_be_bytes());
+        data.extend(&self.id);
+        let point = self.key.verifying_key().to_encoded_point(false);
         let (Some(x), Some(y)) = (point.x(), point.y()) else { return Err("the key has no point".into()) };
         // COSE_Key, in CBOR: {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
         data.extend([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 32]);
@@ -63,10 +69,9 @@ impl Authenticator {
         object.extend(data);
         let response = json!({
             "attestationObject": encode(object),
-            "clientDataJSON": encode(passkey.client_data("webauthn.create", options)?),
+            "clientDataJSON": encode(self.client_data("webauthn.create", options)?),
         });
-        let answer = passkey.answer(response);
-        Ok((passkey, answer))
+        Ok(self.answer(response))
     }
 
     /// What the browser would answer to the options of `POST /oauth/passkey/challenge`.

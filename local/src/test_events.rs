@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     Error,
-    artists::{DemoArtist, SignedIn, mint_usdc, prove_email},
+    artists::{DemoArtist, SignedIn, mint_usdc, prove_by_mail, prove_email},
     authenticator::{Authenticator, origin},
     functions::Invocation,
     gallery::{Session, WorkFile},
@@ -92,7 +92,7 @@ impl<'a> TestEvents<'a> {
         let stranger = match function {
             "delete-artist" | "log-out" => Some(new_artist(self.stack).await?),
             // Who has a passkey needs it for much else, and mailboxes get few codes.
-            "challenge-passkey" | "add-passkey" | "list-passkeys" | "remove-passkey" | "challenge-email"
+            "challenge-passkey" | "add-passkey" | "list-passkeys" | "remove-passkey" | "ask-proof" | "give-proof"
             | "change-email" | "keep-email" => Some(new_artist(self.stack).await?),
             _ => None,
         };
@@ -104,14 +104,25 @@ impl<'a> TestEvents<'a> {
             "connect-wallet" => event["body"] = self.proof(&PrivateKeySigner::random()).await?.to_string().into(),
             "use-wallet" => event["body"] = self.sign_in_proof().await?.to_string().into(),
             "add-passkey" => {
-                let (_, body) = self.made_passkey(&signed_in(&stranger)?.token).await?;
+                let (_, body) = self.made_passkey(signed_in(&stranger)?).await?;
                 event["body"] = body.to_string().into();
             }
             "remove-passkey" => {
-                let listed = self.added_passkey(&signed_in(&stranger)?.token).await?.1;
+                let artist = signed_in(&stranger)?;
+                let listed = self.added_passkey(artist).await?.1;
                 let id = text(&listed["passkeys"][0], "id")?;
+                let proof = self.proved(artist, "removePasskey", &id).await?;
+                event["body"] = json!({"proof": proof}).to_string().into();
                 event["rawQueryString"] = format!("passkeyId={id}").into();
                 event["queryStringParameters"]["passkeyId"] = id.into();
+            }
+            "give-proof" => {
+                let artist = signed_in(&stranger)?;
+                let seen = mail::mails_to(&self.stack.mail, &artist.email).await?.len();
+                let asked = json!({"act": "changeEmail", "subject": unused_email()});
+                let asked = self.post("/artists/proofs", Some(&artist.token), &asked).await?;
+                let code = mail::newest_code(&self.stack.mail, &artist.email, seen).await?;
+                event["body"] = json!({"proof": asked["proof"], "code": code}).to_string().into();
             }
             "change-email" => event["body"] = self.proved_email(signed_in(&stranger)?).await?.to_string().into(),
             "keep-email" => {
@@ -120,7 +131,7 @@ impl<'a> TestEvents<'a> {
                 self.post("/artists/email", Some(&artist.token), &body).await?;
             }
             "use-passkey" => {
-                let (mut passkey, _) = self.added_passkey(&new_artist(self.stack).await?.token).await?;
+                let (mut passkey, _) = self.added_passkey(&new_artist(self.stack).await?).await?;
                 let begun = self.post("/oauth/passkey/challenge", None, &Value::Null).await?;
                 let credential = passkey.sign(&begun["publicKey"])?;
                 event["body"] = json!({"ceremony": begun["ceremony"], "credential": credential}).to_string().into();
@@ -212,7 +223,7 @@ impl<'a> TestEvents<'a> {
             "create-split" | "read-split" | "distribute-split" => self.split(function).await?,
             "delete-webhook" | "list-deliveries" | "read-webhook" | "redeliver-webhook" | "rotate-webhook"
             | "test-webhook" | "update-webhook" => self.webhook(function).await?,
-            "send-code" | "challenge-email" => vec![(example::EMAIL, unused_email())],
+            "send-code" | "ask-proof" => vec![(example::EMAIL, unused_email())],
             "log-in" => {
                 let email = unused_email();
                 self.post("/oauth/code", None, &json!({"email": email})).await?;
@@ -337,16 +348,23 @@ impl<'a> TestEvents<'a> {
     }
 
     /// A new passkey, and the body that adds it.
-    async fn made_passkey(&self, token: &str) -> Result<(Authenticator, Value), Error> {
-        let begun = self.post("/artists/passkeys/challenge", Some(token), &Value::Null).await?;
+    async fn made_passkey(&self, artist: &SignedIn) -> Result<(Authenticator, Value), Error> {
+        let begun = self.post("/artists/passkeys/challenge", Some(&artist.token), &Value::Null).await?;
         let (passkey, credential) = Authenticator::create(&begun["publicKey"], &origin(&self.stack.api)?)?;
-        Ok((passkey, json!({"ceremony": begun["ceremony"], "credential": credential})))
+        let ceremony = text(&begun, "ceremony")?;
+        let proof = self.proved(artist, "addPasskey", &ceremony).await?;
+        Ok((passkey, json!({"ceremony": ceremony, "credential": credential, "proof": proof})))
     }
 
     /// An added passkey, and the list with it.
-    async fn added_passkey(&self, token: &str) -> Result<(Authenticator, Value), Error> {
-        let (passkey, body) = self.made_passkey(token).await?;
-        Ok((passkey, self.post("/artists/passkeys", Some(token), &body).await?))
+    async fn added_passkey(&self, artist: &SignedIn) -> Result<(Authenticator, Value), Error> {
+        let (passkey, body) = self.made_passkey(artist).await?;
+        Ok((passkey, self.post("/artists/passkeys", Some(&artist.token), &body).await?))
+    }
+
+    /// A proof by the artist's mailbox.
+    async fn proved(&self, artist: &SignedIn, act: &str, subject: &str) -> Result<String, Error> {
+        prove_by_mail(self.stack, &artist.token, &artist.email, act, subject).await
     }
 
     async fn sign_in_proof(&self) -> Result<Value, Error> {

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde_json::Value;
-use tests::{Answer, SignedIn, Stack, unused_email};
+use local::artists::prove_by_mail;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tests::{Answer, SignedIn, Stack, ceremony_of, unused_email};
 
 /// How often removals are sent at once: they needn't meet each time.
 const ROUNDS: usize = 4;
@@ -18,10 +20,6 @@ fn lower(wallet: &PrivateKeySigner) -> String {
 async fn walleted(stack: &Stack) -> (SignedIn, PrivateKeySigner) {
     let wallet = PrivateKeySigner::random();
     (stack.sign_in_with_wallet(&wallet).await, wallet)
-}
-
-async fn passkey_ids(stack: &Stack, artist: &SignedIn) -> Vec<Value> {
-    stack.passkeys(artist).await.into_iter().map(|passkey| passkey["id"].clone()).collect()
 }
 
 #[track_caller]
@@ -49,7 +47,7 @@ async fn only_wallet_stays_until_another_one_is_connected() {
     assert_eq!(stack.sign_in_with_wallet(&first).await.wallet, artist.wallet);
 
     let second = PrivateKeySigner::random();
-    stack.connect_wallet(&artist, &second).await.expect_success();
+    stack.connect_old_wallet(&artist, &second).await;
     stack.disconnect_wallet(&artist, lower(&first)).await.expect_success();
     expect_last(stack.disconnect_wallet(&artist, lower(&second)).await);
     assert_eq!(stack.sign_in_with_wallet(&second).await.wallet, artist.wallet);
@@ -59,7 +57,9 @@ async fn only_wallet_stays_until_another_one_is_connected() {
 async fn mail_address_counts_once_it_signs_in() {
     let stack = Stack::connect();
     let ((artist, wallet), mailbox) = (walleted(&stack).await, unused_email());
-    let change = stack.proved_email(&artist, &mailbox).await;
+    let new = prove_by_mail(&stack.map, &artist.token, &mailbox, "newEmail", &mailbox).await.expect("a proof");
+    let own = stack.proof_by_wallet(&artist, &wallet, "changeEmail", &mailbox).await;
+    let change = json!({"email": mailbox, "newProof": new, "proof": own});
     let change = stack.post("/artists/email").bearer_auth(&artist.token).json(&change);
     Answer::of(change).await.expect_success();
     // It can be stopped for seven days.
@@ -78,20 +78,59 @@ async fn mail_address_counts_once_it_signs_in() {
 async fn passkey_counts_unless_it_is_to_be_removed() {
     let stack = Stack::connect();
     let (artist, wallet) = walleted(&stack).await;
-    let mut passkey = stack.added_passkey(&artist.token).await;
-    let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
-    stack.remove_passkey(&artist, &id).await.expect_success();
+    let mut passkey = stack.added_passkey_of_wallet(&artist, &wallet).await;
+    let id = stack.only_passkey(&artist).await;
+    let name = id.as_str().expect("an id");
+    let proof = stack.proof_by_wallet(&artist, &wallet, "removePasskey", name).await;
+    stack.remove_passkey(&artist, &id, &proof).await.expect_success();
     // The passkey signs in for seven days, and then nothing would.
     expect_last(stack.disconnect_wallet(&artist, lower(&wallet)).await);
 
+    let own = stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await;
+    let other = stack.proof_by_wallet(&artist, &wallet, "keepPasskey", name).await;
+    stack.keep_passkey(&artist, &id, &[&own, &other]).await.expect_success();
     let artist = stack.sign_in_with_passkey(&mut passkey).await;
     stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
-    expect_last(stack.remove_passkey(&artist, &id).await);
-    let mut other = stack.added_passkey(&artist.token).await;
-    stack.remove_passkey(&artist, &id).await.expect_success();
-    let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
-    expect_last(stack.remove_passkey(&artist, &id).await);
-    assert_eq!(stack.sign_in_with_passkey(&mut other).await.wallet, artist.wallet);
+    let proof = stack.proof_by_passkey(&artist, &mut passkey, "removePasskey", name).await;
+    expect_last(stack.remove_passkey(&artist, &id, &proof).await);
+}
+
+#[tokio::test]
+async fn wallet_of_today_is_no_other_way_in() {
+    let stack = Stack::connect();
+    let ((artist, first), planted) = (walleted(&stack).await, PrivateKeySigner::random());
+    stack.connect_wallet(&artist, &planted).await.expect_success();
+    expect_last(stack.disconnect_wallet(&artist, lower(&first)).await);
+    stack.disconnect_wallet(&artist, lower(&planted)).await.expect_success();
+    assert_eq!(stack.sign_in_with_wallet(&first).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn passkey_of_today_is_no_other_way_in() {
+    let stack = Stack::connect();
+    let (artist, wallet) = walleted(&stack).await;
+    let (_, body) = stack.made_passkey(&artist.token).await;
+    let proof = stack.proof_by_wallet(&artist, &wallet, "addPasskey", ceremony_of(&body)).await;
+    stack.add_passkey(&artist, &body, &proof).await.expect_success();
+    expect_last(stack.disconnect_wallet(&artist, lower(&wallet)).await);
+    stack.age_passkeys(&artist).await;
+    stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
+}
+
+#[tokio::test]
+async fn stopped_mailbox_is_no_other_way_in() {
+    let stack = Stack::connect();
+    let (artist, wallet) = (stack.new_artist().await, PrivateKeySigner::random());
+    stack.connect_old_wallet(&artist, &wallet).await;
+    let stopped = format!("STOPPED#{:x}", Sha256::digest(&artist.email));
+    let until = async |time: &str| {
+        let time = AttributeValue::N(time.to_owned());
+        stack.set("SecretTable", &stopped, "STOPPED", "expires_at", time).await;
+    };
+    until("4000000000").await;
+    expect_last(stack.disconnect_wallet(&artist, lower(&wallet)).await);
+    until("1700000000").await;
+    stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
 }
 
 #[tokio::test]
@@ -99,7 +138,7 @@ async fn of_two_wallets_that_are_disconnected_at_once_one_stays() {
     let stack = Stack::connect();
     for _ in 0..ROUNDS {
         let ((artist, first), second) = (walleted(&stack).await, PrivateKeySigner::random());
-        stack.connect_wallet(&artist, &second).await.expect_success();
+        stack.connect_old_wallet(&artist, &second).await;
         let (one, other) = futures::join!(
             stack.disconnect_wallet(&artist, lower(&first)),
             stack.disconnect_wallet(&artist, lower(&second)),
@@ -114,11 +153,14 @@ async fn of_a_wallet_and_a_passkey_that_are_removed_at_once_one_stays() {
     let stack = Stack::connect();
     for _ in 0..ROUNDS {
         let (artist, wallet) = walleted(&stack).await;
-        let mut passkey = stack.added_passkey(&artist.token).await;
-        let artist = stack.sign_in_with_passkey(&mut passkey).await;
-        let [id] = passkey_ids(&stack, &artist).await.try_into().expect("one passkey");
-        let (one, other) =
-            futures::join!(stack.disconnect_wallet(&artist, lower(&wallet)), stack.remove_passkey(&artist, &id));
+        let mut passkey = stack.added_passkey_of_wallet(&artist, &wallet).await;
+        let id = stack.only_passkey(&artist).await;
+        let name = id.as_str().expect("an id");
+        let proof = stack.proof_by_passkey(&artist, &mut passkey, "removePasskey", name).await;
+        let (one, other) = futures::join!(
+            stack.disconnect_wallet(&artist, lower(&wallet)),
+            stack.remove_passkey(&artist, &id, &proof)
+        );
         expect_one_refusal(one, other);
         let left = stack.wallets(&artist).await.len() + stack.passkeys(&artist).await.len();
         assert_eq!(left, 2, "the embedded wallet and a way in");
@@ -130,14 +172,19 @@ async fn of_two_passkeys_that_are_removed_at_once_one_stays() {
     let stack = Stack::connect();
     for _ in 0..ROUNDS {
         let (artist, wallet) = walleted(&stack).await;
-        let mut passkey = stack.added_passkey(&artist.token).await;
+        let mut passkey = stack.added_passkey_of_wallet(&artist, &wallet).await;
+        let first = stack.only_passkey(&artist).await;
         let artist = stack.sign_in_with_passkey(&mut passkey).await;
-        stack.added_passkey(&artist.token).await;
+        let mut other = stack.added_passkey_of_wallet(&artist, &wallet).await;
+        let both = stack.passkeys(&artist).await;
+        let second = both.iter().find(|passkey| passkey["id"] != first).expect("another passkey")["id"].clone();
         stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
-        let [first, second] = passkey_ids(&stack, &artist).await.try_into().expect("two passkeys");
-        let (one, other) =
-            futures::join!(stack.remove_passkey(&artist, &first), stack.remove_passkey(&artist, &second));
-        expect_one_refusal(one, other);
-        assert_eq!(stack.passkeys(&artist).await.len(), 1);
+        // Each by its own answer, which counts whichever is faster.
+        let name = |id: &Value| id.as_str().expect("an id").to_owned();
+        let one = stack.proof_by_passkey(&artist, &mut passkey, "removePasskey", &name(&first)).await;
+        let two = stack.proof_by_passkey(&artist, &mut other, "removePasskey", &name(&second)).await;
+        let (one, two) =
+            futures::join!(stack.remove_passkey(&artist, &first, &one), stack.remove_passkey(&artist, &second, &two),);
+        expect_one_refusal(one, two);
     }
 }

@@ -54,7 +54,7 @@ async fn repeated_change_of_an_account_buries_no_other() {
     assert_eq!(notices, (11, 1));
     stack.create_key(&artist, &json!({"scopes": ["admin"]})).await.expect_success();
     stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();
-    stack.added_passkey(&artist.token).await;
+    stack.new_passkey(&artist).await;
     for words in ["may give away", "wallet was connected", "passkey was added"] {
         assert_eq!(told(&stack, &artist, words).await, 1, "{words}");
     }
@@ -146,4 +146,45 @@ async fn address_whose_mails_come_back_gets_none() {
     stack.post_json("/oauth/code", &json!({"email": artist.email})).await.expect_error(422);
     stack.create_key(&artist, &json!({})).await.expect_success();
     assert_eq!(stack.mails_to(&artist.email).await.len(), 1, "the mail of the sign-in before");
+}
+
+#[tokio::test]
+async fn proofs_leave_the_sign_in_mail_alone() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let ask = async |subject: &str| stack.ask_proof(&artist, &json!({"act": "changeEmail", "subject": subject})).await;
+    for _ in 0..5 {
+        ask(&unused_email()).await.expect_success();
+    }
+    let refused = ask(&unused_email()).await.expect_error(429);
+    assert!(!refused.header("retry-after").is_empty(), "{refused:?}");
+    assert_eq!(stack.mails_to(&artist.email).await.len(), 6, "that of the sign-in and five");
+    // Two more of the three in ten minutes.
+    for _ in 0..2 {
+        assert_eq!(stack.sign_in(&artist.email).await.wallet, artist.wallet);
+    }
+}
+
+#[tokio::test]
+async fn one_mailbox_gets_three_proof_codes_of_an_artist() {
+    let stack = Stack::connect();
+    let (artist, target) = (stack.new_artist().await, unused_email());
+    let ask = async || stack.ask_proof(&artist, &json!({"act": "newEmail", "subject": target})).await;
+    for _ in 0..3 {
+        ask().await.expect_success();
+    }
+    ask().await.expect_error(429);
+    assert_eq!(stack.mails_to(&target).await.len(), 3);
+}
+
+#[tokio::test]
+async fn taken_address_is_mailed_nothing() {
+    let stack = Stack::connect();
+    let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
+    let seen = stack.mails_to(&other.email).await.len();
+    for taken in [&other.email, &artist.email] {
+        let asked = json!({"act": "newEmail", "subject": taken});
+        stack.ask_proof(&artist, &asked).await.expect_error(409);
+    }
+    assert_eq!(stack.mails_to(&other.email).await.len(), seen);
 }

@@ -14,6 +14,7 @@ mod mail_flood;
 mod noisy_network;
 mod others_things;
 mod page_session;
+mod planted_passkey;
 mod raised_price;
 mod repeated_withdrawal;
 mod secrets_in_logs;

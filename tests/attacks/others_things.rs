@@ -19,7 +19,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 73] = [
+const OPERATIONS: [(&str, Outcome); 75] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -42,9 +42,12 @@ const OPERATIONS: [(&str, Outcome); 73] = [
     ("addPasskey", Refused(400)),
     ("listPasskeys", Own),
     ("removePasskey", Refused(404)),
+    ("keepPasskey", Refused(404)),
+    // Only the artist who was asked gives a proof.
+    ("askProof", Nothing),
+    ("giveProof", Refused(400)),
     ("readMe", Own),
-    // Only codes of both mailboxes change the address.
-    ("challengeEmail", Nothing),
+    // Only proofs of one's own change the address.
     ("changeEmail", Nothing),
     ("keepEmail", Refused(404)),
     ("readOwnArtist", Own),
@@ -135,8 +138,13 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
     let webhook = Answer::of(webhook).await.expect_success().body["webhook"]["id"].clone();
     let claim = json!(stack.claim_link(&victim.key, &collection, json!({"count": 1})).await.id);
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let seen = stack.mails_to(&victim.artist.email).await.len();
+    let asked = json!({"act": "changeEmail", "subject": "thief@example.com"});
+    let asked = stack.ask_proof(&victim.artist, &asked).await.expect_success().body;
+    let code = local::mail::newest_code(&stack.map.mail, &victim.artist.email, seen).await.expect("a code");
+    let proof = json!({"proof": asked["proof"], "code": code});
     // The last of the set-up: it takes a passkey from then on.
-    stack.added_passkey(token).await;
+    stack.added_passkey(&victim.artist).await;
     let passkey = of_victim("/artists/passkeys").await["passkeys"][0]["id"].clone();
     let wallet = victim.artist.wallet.clone();
     let before = of_victim(&format!("/artists/{wallet}")).await;
@@ -167,7 +175,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 "listActivity" => format!("?before={}", text(&activity)),
                 "forgetDevice" => format!("?deviceId={}", text(&device)),
                 "deleteClaimLink" => format!("?claimId={}", text(&claim)),
-                "removePasskey" => format!("?passkeyId={}", text(&passkey)),
+                "removePasskey" | "keepPasskey" => format!("?passkeyId={}", text(&passkey)),
                 "listKeyRequests" | "revokeApiKey" => format!("?keyId={}", text(&key)),
                 "removePayoutAddress" => format!("?address={payout}"),
                 "disconnectWallet" => format!("?address={wallet}"),
@@ -186,6 +194,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
             let body = match id {
                 "updateArtist" => json!({"bio": "Taken", "artist_id": stack.artist_id(&victim.artist)}),
                 "connectWallet" => json!({"message": "theirs", "signature": format!("0x{}", "11".repeat(65))}),
+                "giveProof" => proof.clone(),
                 _ => aimed(example, &collection),
             };
             if !body.is_null() {

@@ -14,31 +14,24 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 40] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "log-out", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "log-out", "revoke-api-key"]),
-    (
-        "SecretTable",
-        "SESSIONS#x",
-        &CHANGES,
-        &["add-passkey", "delete-artist", "log-out", "remove-passkey", "use-passkey"],
-    ),
+    ("SecretTable", "SESSIONS#x", &CHANGES, &["add-passkey", "delete-artist", "log-out", "remove-passkey"]),
     ("SecretTable", "TOKENS#x", &CHANGES, &["log-in", "use-link", "use-passkey", "use-wallet"]),
-    ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "remove-passkey", "use-passkey"]),
+    ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "give-proof", "remove-passkey", "use-passkey"]),
+    // What allows changes of the ways in: who asks for a proof, and who takes it.
+    ("SecretTable", "PROOF#x", &CHANGES, &["ask-proof", "give-proof"]),
+    ("SecretTable", "PROOF#x", &["DeleteItem"], &["add-passkey", "change-email", "remove-passkey"]),
     (
         "SecretTable",
         "CEREMONY#x",
         &WRITES,
         &["add-passkey", "challenge-passkey", "challenge-passkey-sign-in", "use-passkey"],
     ),
-    ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists", "remove-passkey"]),
-    (
-        "SecretTable",
-        "CODE#x",
-        &WRITES,
-        &["challenge-email", "change-email", "erase-artists", "log-in", "send-code", "use-link"],
-    ),
+    ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists"]),
+    ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
     ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "wait-for-events"]),
@@ -154,7 +147,7 @@ const READERS: [(&str, &[&str]); 5] = [
             "add-collection-admin",
             "add-passkey",
             "add-payout-address",
-            "challenge-email",
+            "ask-proof",
             "change-email",
             "collect-moment",
             "connect-wallet",
@@ -196,8 +189,8 @@ const READERS: [(&str, &[&str]); 5] = [
 const SIGNERS: [(&str, &str, &[&str]); 5] = [
     ("kms:Sign", "OperatorLaneKeyArns", &["relay"]),
     ("kms:Sign", "TokenKeyArns", &["log-in", "use-link", "use-passkey", "use-wallet"]),
-    ("kms:VerifyMac", "CodeKeyArns", &["change-email", "log-in"]),
-    ("kms:GenerateMac", "CodeKeyArns", &["challenge-email", "send-code"]),
+    ("kms:VerifyMac", "CodeKeyArns", &["give-proof", "log-in"]),
+    ("kms:GenerateMac", "CodeKeyArns", &["ask-proof", "send-code"]),
     ("kms:GenerateMac", "WebhookKeyArns", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),
 ];
 

@@ -26,6 +26,7 @@ pub use artist::{SignedIn, another_code, token_part, unused_email};
 pub use claim::ClaimLink;
 pub use database_proxy::DatabaseProxy;
 pub use local::recorder::{Call, Recorder};
+pub use passkey::ceremony_of;
 pub use patience::eventually;
 pub use places::{ELSEWHERE, PLACES, Place, Shown};
 pub use prepared::{PNG, picture, split_among};

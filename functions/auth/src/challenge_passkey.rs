@@ -4,7 +4,8 @@ use crate::passkey::CeremonyResponse;
 
 /// Begin to add a passkey
 ///
-/// Give `publicKey` to `navigator.credentials.create()`, and its answer to `POST /artists/passkeys`. Needs a recent sign-in.
+/// Give `publicKey` to `navigator.credentials.create()`, and its answer to `POST /artists/passkeys`, with a proof that
+/// `POST /artists/proofs` asks for. Needs a recent sign-in.
 #[utoipa::path(
     post,
     path = "/artists/passkeys/challenge",

@@ -3,20 +3,20 @@
 use serde::Serialize;
 use shared::{
     http::FromFields,
-    model::{Email, OneTimeCode},
+    model::{Email, ProofId},
 };
 use utoipa::ToSchema;
 
-/// The new address and what was mailed.
+/// The new address and what proves it.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ChangeEmailRequest {
     /// The new address.
     pub email: Email,
-    /// The code that it got.
-    pub code: OneTimeCode,
-    /// The code that the present address got; not needed after a sign-in with a passkey.
-    pub current_code: Option<OneTimeCode>,
+    /// A proof of `newEmail` for it.
+    pub new_proof: ProofId,
+    /// A proof of `changeEmail` for it.
+    pub proof: ProofId,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -30,7 +30,8 @@ pub struct ChangeEmailResponse {
 /// Change the mail address
 ///
 /// The new address takes the place of the present one after 7 days: until then mails go to the present one, which signs in
-/// as before, and `DELETE /artists/email` stops it. Both are told. Needs a sign-in within the last 15 minutes.
+/// as before, and `DELETE /artists/email` stops it. Both are told. `POST /artists/proofs` asks for the proofs, of which that
+/// of the change is by a wallet or a passkey where there is no address yet. Needs a sign-in within the last 15 minutes.
 #[utoipa::path(
     post,
     path = "/artists/email",
@@ -38,9 +39,13 @@ pub struct ChangeEmailResponse {
     security(("token" = [])),
     request_body(
         content = ChangeEmailRequest,
-        example = json!({"email": "ada@example.com", "code": "123456", "currentCode": "654321"}),
+        example = json!({
+            "email": "ada@example.com",
+            "newProof": "7c1d2e3f-4a5b-4c6d-8e7f-90a1b2c3d4e5",
+            "proof": "8d2e3f4a-5b6c-4d7e-9f80-a1b2c3d4e5f6",
+        }),
     ),
     responses((status = 200, description = "The address is to change.", body = ChangeEmailResponse)),
-    extensions(("x-errors" = json!([403, 409, 429]))),
+    extensions(("x-errors" = json!([403, 409]))),
 )]
 pub fn change_email() {}

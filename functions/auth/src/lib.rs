@@ -1,14 +1,16 @@
 //! Sign-in and API keys.
 
 pub mod add_passkey;
-pub mod challenge_email;
+pub mod ask_proof;
 pub mod challenge_passkey;
 pub mod challenge_passkey_sign_in;
 pub mod challenge_sign_in;
 pub mod change_email;
 pub mod create_api_key;
 pub mod forget_device;
+pub mod give_proof;
 pub mod keep_email;
+pub mod keep_passkey;
 pub mod list_api_keys;
 pub mod list_key_requests;
 pub mod list_passkeys;
@@ -31,7 +33,8 @@ mod webauthn_vectors;
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(
-    challenge_email::challenge_email,
+    ask_proof::ask_proof,
+    give_proof::give_proof,
     change_email::change_email,
     keep_email::keep_email,
     challenge_sign_in::challenge_sign_in,
@@ -49,6 +52,7 @@ mod webauthn_vectors;
     use_passkey::use_passkey,
     read_me::read_me,
     remove_passkey::remove_passkey,
+    keep_passkey::keep_passkey,
     list_passkeys::list_passkeys,
     challenge_passkey_sign_in::challenge_passkey_sign_in,
     challenge_passkey::challenge_passkey,

@@ -12,7 +12,10 @@ use url::{Host, Url};
 use utoipa::ToSchema;
 use webauthn_rs::{
     Webauthn, WebauthnBuilder,
-    prelude::{CreationChallengeResponse, PublicKeyCredential, RegisterPublicKeyCredential},
+    prelude::{
+        CreationChallengeResponse, DiscoverableAuthentication, Passkey, PublicKeyCredential,
+        RegisterPublicKeyCredential,
+    },
 };
 
 /// What an authenticator answered, as `toJSON()` writes it: a [`RegisterPublicKeyCredential`] or a
@@ -43,7 +46,7 @@ pub struct ListedPasskey {
     /// ISO 8601; null until it signs in.
     #[schema(required = true)]
     pub last_used_at: Option<String>,
-    /// ISO 8601; null unless it was removed after a sign-in without a passkey. Signing in with it takes that back.
+    /// ISO 8601: when it is removed; null unless it is to be. `PATCH /artists/passkeys` takes that back.
     #[schema(required = true)]
     pub removed_at: Option<String>,
 }
@@ -113,4 +116,20 @@ pub fn discoverable(options: CreationChallengeResponse) -> Result<Value, ApiErro
     value["authenticatorSelection"]["residentKey"] = "required".into();
     value["authenticatorSelection"]["requireResidentKey"] = true.into();
     Ok(value)
+}
+
+/// Asks one of these passkeys for an answer, which is checked against the passkey as it is by then.
+pub fn assertion(
+    relying_party: &Webauthn,
+    passkeys: &[Passkey],
+) -> Result<(Value, DiscoverableAuthentication), ApiError> {
+    let (named, _) = relying_party.start_passkey_authentication(passkeys).map_err(ApiError::internal)?;
+    let (mut options, state) = relying_party.start_discoverable_authentication().map_err(ApiError::internal)?;
+    options.public_key.allow_credentials = named.public_key.allow_credentials;
+    Ok((serde_json::to_value(options.public_key).map_err(ApiError::internal)?, state))
+}
+
+/// The library's view of a stored passkey.
+pub fn credential_of(stored: &StoredPasskey) -> Result<Passkey, ApiError> {
+    serde_json::from_str(&stored.credential).map_err(ApiError::internal)
 }

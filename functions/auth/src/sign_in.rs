@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use shared::{
     api::activity::ActivityLog,
-    auth::token::{IssuedToken, LIFETIME, TokenIssuer},
+    auth::token::{IssuedToken, LIFETIME, Means, TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock,
     config::StartError,
     http::{ApiError, Request},
-    model::{ActivityKind, Address, ArtistId, ChainId, DeviceId, DeviceToken, Email, Wallet},
+    model::{ActivityKind, Address, ArtistId, ChainId, DeviceId, DeviceToken, Email, PasskeyId, Wallet},
     store::{
         StoreError,
         artist::{Artist, ArtistTable, Artists, Cancelled, Deletions, EmailOwner, WalletOwner},
@@ -74,9 +74,9 @@ impl SignIn {
         match self.deletions.take_back(artist.artist_id).await? {
             // The erasure has begun: the address gets a new account.
             Cancelled::TooLate => {
-                self.issue(self.find_or_create(email, now).await?, false, Cancelled::Nothing, now).await
+                self.issue(self.find_or_create(email, now).await?, Means::Other, Cancelled::Nothing, now).await
             }
-            cancelled => self.issue(artist, false, cancelled, now).await,
+            cancelled => self.issue(artist, Means::Other, cancelled, now).await,
         }
     }
 
@@ -84,32 +84,37 @@ impl SignIn {
     /// mail address. 403 for a wallet that can't sign in, 409 while its account is being erased. Three calls of DynamoDB,
     /// and one of KMS.
     pub async fn open_with_wallet(&self, wallet: Wallet, chain: ChainId, now: Duration) -> Result<Session, ApiError> {
-        let artist = self.find_or_create_with_wallet(wallet, chain, now).await?;
+        let (artist, means) = self.find_or_create_with_wallet(wallet, chain, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
             Cancelled::TooLate => {
                 Err(ApiError::conflict("The account of this wallet is being erased: sign in again when that is done"))
             }
-            cancelled => self.issue(artist, false, cancelled, now).await,
+            cancelled => self.issue(artist, means, cancelled, now).await,
         }
     }
 
     /// The same for the artist whose passkey answered; `None` if the artist is gone. 409 while the account is being erased.
-    pub async fn open_with_passkey(&self, artist: ArtistId, now: Duration) -> Result<Option<Session>, ApiError> {
+    pub async fn open_with_passkey(
+        &self,
+        artist: ArtistId,
+        passkey: PasskeyId,
+        now: Duration,
+    ) -> Result<Option<Session>, ApiError> {
         let Some(profile) = self.artists.profile(artist).await? else { return Ok(None) };
         match self.deletions.take_back(artist).await? {
             Cancelled::TooLate => Err(ApiError::conflict("The account is being erased")),
-            cancelled => self.issue(profile.artist, true, cancelled, now).await.map(Some),
+            cancelled => self.issue(profile.artist, Means::Passkey(passkey), cancelled, now).await.map(Some),
         }
     }
 
     async fn issue(
         &self,
         artist: Artist,
-        is_by_passkey: bool,
+        means: Means,
         cancelled: Cancelled,
         now: Duration,
     ) -> Result<Session, ApiError> {
-        let token = self.tokens.issue(artist.artist_id, is_by_passkey, now).await?;
+        let token = self.tokens.issue(artist.artist_id, means, now).await?;
         Ok(Session { token, wallet: artist.embedded_wallet, artist: artist.artist_id, cancelled })
     }
 
@@ -141,25 +146,27 @@ impl SignIn {
         wallet: Wallet,
         chain: ChainId,
         now: Duration,
-    ) -> Result<Artist, ApiError> {
+    ) -> Result<(Artist, Means), ApiError> {
+        let owner = async || self.artists.find_by_wallet(wallet, chain, now.as_secs()).await;
+        let known = |artist, is_young| (artist, if is_young { Means::YoungWallet } else { Means::Other });
         let refused = || {
             ApiError::forbidden(
                 "This wallet can't sign in: it is an account of this service, or a contract that was connected on \
                  another chain",
             )
         };
-        match self.artists.find_by_wallet(wallet, chain).await? {
-            WalletOwner::Artist(artist) => return Ok(artist),
+        match owner().await? {
+            WalletOwner::Artist { artist, is_young } => return Ok(known(artist, is_young)),
             WalletOwner::Other => return Err(refused()),
             WalletOwner::Nobody => {}
         }
         let artist = self.new_artist();
         if self.artists.create_with_wallet(&artist, wallet, chain, now.as_secs()).await? {
-            return Ok(artist);
+            return Ok((artist, Means::Other));
         }
         // A concurrent sign-in created the artist, or one connected the wallet.
-        match self.artists.find_by_wallet(wallet, chain).await? {
-            WalletOwner::Artist(artist) => Ok(artist),
+        match owner().await? {
+            WalletOwner::Artist { artist, is_young } => Ok(known(artist, is_young)),
             WalletOwner::Other => Err(refused()),
             WalletOwner::Nobody => Err(StoreError::Contention("artists").into()),
         }

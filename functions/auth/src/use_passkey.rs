@@ -17,8 +17,8 @@ pub struct UsePasskeyRequest {
 
 /// Sign in with a passkey
 ///
-/// Exchanges a passkey's answer for a token, valid for an hour, that may do what a recent sign-in may. It takes back the
-/// removal of the passkey.
+/// Exchanges a passkey's answer for a token, valid for an hour, that may do what a recent sign-in may, unless the passkey was
+/// added less than a day ago.
 #[utoipa::path(
     post,
     path = "/oauth/passkey",

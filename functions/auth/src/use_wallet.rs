@@ -23,7 +23,8 @@ pub struct UseWalletRequest {
 ///
 /// Exchanges the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract (ERC-1271,
 /// ERC-6492), for a token, valid for an hour. A connected wallet signs its artist in, a contract on the chain where it was
-/// connected. Any other wallet makes an artist without a mail address.
+/// connected; on the first day it may not do what a recent sign-in may. Any other wallet makes an artist without a mail
+/// address.
 #[utoipa::path(
     post,
     path = "/oauth/wallet",

@@ -15,8 +15,8 @@ pub struct DisconnectWalletQuery {
 
 /// Disconnect a wallet
 ///
-/// The embedded wallet can't be disconnected, nor the last way in: another connected wallet, a passkey that isn't to be
-/// removed, or a mail address that signs in must be left.
+/// The embedded wallet can't be disconnected, nor the last way in: a wallet or passkey that was added at least a day ago and
+/// isn't to be removed, or a mail address that signs in and whose mails don't come back must be left.
 #[utoipa::path(
     delete,
     path = "/artists/wallets",

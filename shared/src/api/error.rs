@@ -26,9 +26,18 @@ pub fn no_artist() -> ApiError {
 /// 409: the artist could never sign in again without this wallet or passkey.
 pub fn last_way_in(way: &str) -> ApiError {
     ApiError::conflict(format!(
-        "This {way} is your only way in. Add another one first: a wallet, a passkey, or a mail address, which counts once \
-         it signs you in"
+        "This {way} is your only way in. Add another one first: a wallet or a passkey, which counts after a day, or a mail \
+         address, which counts once it signs you in and while mails to it don't come back"
     ))
+}
+
+/// 400: what is to prove the change proves something else, was used, or is by a way in that doesn't count.
+pub fn unproved(field: &str) -> ApiError {
+    ApiError::invalid_field(
+        field,
+        "was not given for this, has expired or was used, or is by a way in that doesn't count: begin with \
+         POST /artists/proofs",
+    )
 }
 
 /// 404: there is no such moment.

@@ -1,5 +1,6 @@
 //! Verifies that a wallet signed its challenge, by a key or as a contract.
 
+use alloy::primitives::B256;
 use aws_config::SdkConfig;
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     },
     config::StartError,
     http::ApiError,
-    model::{Wallet, WalletType},
+    model::{Address, ChainId, Wallet, WalletType},
     store::secret::StoredChallenge,
 };
 
@@ -34,9 +35,37 @@ impl WalletVerifier {
         signature: &WalletSignature,
     ) -> Result<Result<Wallet, String>, ApiError> {
         let (address, chain) = (challenge.wallet, challenge.chain);
-        if signature.is_of_key(address, message) {
+        let hash = message.hash();
+        if signature.is_of_key(address, &hash) {
             return Ok(Ok(Wallet { address, r#type: WalletType::External }));
         }
+        let accepted = self.is_accepted(address, chain, hash, signature).await?;
+        Ok(accepted.map(|()| Wallet { address, r#type: WalletType::Smart }))
+    }
+
+    /// Whether a wallet that is known signed a message with this hash: as the contract that it is on a `chain`, or by its key
+    /// where there is none. One call to the chain, for a contract alone.
+    pub async fn verify_known(
+        &self,
+        address: Address,
+        chain: Option<ChainId>,
+        hash: B256,
+        signature: &WalletSignature,
+    ) -> Result<Result<(), String>, ApiError> {
+        match chain {
+            Some(chain) => self.is_accepted(address, chain, hash, signature).await,
+            None if signature.is_of_key(address, &hash) => Ok(Ok(())),
+            None => Ok(Err(format!("is not of {address} over this message"))),
+        }
+    }
+
+    async fn is_accepted(
+        &self,
+        address: Address,
+        chain: ChainId,
+        hash: B256,
+        signature: &WalletSignature,
+    ) -> Result<Result<(), String>, ApiError> {
         if !self.nodes.names(chain) {
             return Ok(Err(format!(
                 "is not of {address} over this message; this service has no nodes of chain {chain}, so no contract \
@@ -44,8 +73,8 @@ impl WalletVerifier {
             )));
         }
         let node = Node::for_requests(&self.nodes, chain)?;
-        if erc1271::is_accepted(&node, address.into(), message.hash(), signature.as_bytes()).await? {
-            return Ok(Ok(Wallet { address, r#type: WalletType::Smart }));
+        if erc1271::is_accepted(&node, address.into(), hash, signature.as_bytes()).await? {
+            return Ok(Ok(()));
         }
         Ok(Err(format!(
             "is not of {address} over this message; a contract wallet must be deployed on chain {chain}, or bring its \

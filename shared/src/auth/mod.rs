@@ -8,6 +8,7 @@ pub mod device_limit;
 mod key_log;
 pub mod mail_budget;
 pub mod page_session;
+pub mod proof_code;
 pub mod rate_limit;
 pub mod service_address;
 pub mod session;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     api_key::sent_key,
     page_session,
-    token::{TokenVerifier, VerifiedToken, bearer},
+    token::{Means, TokenVerifier, VerifiedToken, bearer},
 };
 use crate::{
     clock,
@@ -18,14 +18,25 @@ use crate::{
 pub const FRESH: Duration = Duration::from_secs(15 * 60);
 
 impl VerifiedToken {
-    /// Whether the sign-in was within [`FRESH`], and with a passkey if the artist has one.
+    /// Whether the sign-in was within [`FRESH`], and with a passkey if the artist has one; not with a passkey or wallet that
+    /// was added less than a day ago.
     pub fn is_fresh(&self, now: Duration) -> bool {
-        self.is_recent(now) && (self.is_by_passkey || !self.has_passkey)
+        let seconds = now.as_secs();
+        let is_strong = match &self.means {
+            Means::Passkey(id) => self.passkeys.holds(id, seconds),
+            Means::YoungWallet => false,
+            Means::Other => !self.passkeys.any_holds(seconds),
+        };
+        is_strong && self.is_recent(now)
     }
 
-    /// Whether the sign-in was within [`FRESH`], with a passkey or without.
+    /// Whether the sign-in was within [`FRESH`], by whatever means.
     pub fn is_recent(&self, now: Duration) -> bool {
         now.as_secs() <= self.fresh_until()
+    }
+
+    fn has_lost_its_passkey(&self, now: Duration) -> bool {
+        matches!(&self.means, Means::Passkey(id) if self.passkeys.find(id, now.as_secs()).is_none())
     }
 
     /// Until when the sign-in counts as recent, in Unix seconds.
@@ -47,13 +58,14 @@ impl SessionAuthenticator {
         Ok(Self { tokens: TokenVerifier::from_env()?, sessions: Sessions::new(secrets) })
     }
 
-    /// The request's token; 401 without a valid one, or with one that was signed out. One read, none for an invalid one.
+    /// The request's token; 401 without a valid one, or with one that was signed out or whose passkey was removed. One read,
+    /// none for an invalid one.
     pub async fn authenticate(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
         let sent = bearer(request).or_else(|| page_session::token(request));
         let mut token = self.tokens.verify(sent)?;
-        let state = self.sessions.state(token.artist, token.id, clock::now()?.as_secs()).await?;
-        token.has_passkey = state.has_passkey;
-        if state.is_over {
+        let state = self.sessions.state(token.artist, token.id).await?;
+        token.passkeys = state.passkeys;
+        if state.is_over || token.has_lost_its_passkey(clock::now()?) {
             return Err(ApiError::invalid_token("The token was signed out: sign in again to get a new one"));
         }
         request.note_principal(Principal { artist: Some(token.artist), key: None, scope: None });

@@ -7,7 +7,7 @@ use futures::future::try_join_all;
 
 use crate::{
     kms::{KmsError, MacKeys},
-    model::{ArtistId, DeviceId, Email, Nonce, OneTimeCode, SignInLink},
+    model::{DeviceId, Email, Nonce, OneTimeCode, SignInLink},
     store::{
         StoreError,
         secret::{CodeHolder, Codes, StoredCode, StoredLink},
@@ -68,7 +68,7 @@ impl SignInCodes {
             StoredLink { email: email.clone(), expires_at: (now + SignInLink::LIFETIME).as_secs(), code: None };
         let mut code = None;
         if let Some(holder) = holder {
-            let (random, of_code) = self.new_code(email, holder, Some(link.hash()), now).await?;
+            let (random, of_code) = self.new_code(email, holder, link.hash(), now).await?;
             stored.code = Some(of_code);
             code = Some(random);
         }
@@ -76,31 +76,18 @@ impl SignInCodes {
         Ok(Issued { code, link, stored })
     }
 
-    /// Issues a code that proves a mailbox for a change of the artist's address and signs nobody in, in place of an earlier
-    /// one. One KMS call, then one write.
-    pub async fn issue_for_change(
-        &self,
-        email: &Email,
-        artist: ArtistId,
-        now: Duration,
-    ) -> Result<OneTimeCode, SignInError> {
-        let (code, stored) = self.new_code(email, CodeHolder::Change(artist), None, now).await?;
-        self.codes.put_code(email, &stored).await?;
-        Ok(code)
-    }
-
     async fn new_code(
         &self,
         email: &Email,
         holder: CodeHolder,
-        link: Option<String>,
+        link: String,
         now: Duration,
     ) -> Result<(OneTimeCode, StoredCode), SignInError> {
         let code = OneTimeCode::random()?;
         let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let mac = alloy::hex::encode(self.keys.generate(self.keys.first(), &message(email, &code, issued_at)).await?);
         let expires_at = (now + OneTimeCode::LIFETIME).as_secs();
-        Ok((code, StoredCode { mac, issued_at, expires_at, tries: 0, holder, link }))
+        Ok((code, StoredCode { mac, issued_at, expires_at, tries: 0, holder, link: Some(link) }))
     }
 
     /// Counts a try and compares `code` with the holder's and the address's newest. Up to two writes, then up to two KMS

@@ -17,7 +17,8 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, Request},
     kms::{KmsError, SigningKey},
-    model::{ArtistId, SessionId},
+    model::{ArtistId, PasskeyId, SessionId},
+    store::secret::PasskeyMark,
 };
 
 /// Time for which a token is valid.
@@ -37,6 +38,23 @@ struct Claims {
     /// How the artist signed in (RFC 8176, and `webauthn`), where that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amr: Option<Vec<String>>,
+    /// The passkey of the sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passkey: Option<PasskeyId>,
+    /// The artist signed in with a wallet that was connected less than a day ago.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    young: Option<bool>,
+}
+
+/// What an artist signed in with, where that matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// A passkey.
+    Passkey(PasskeyId),
+    /// A wallet that was connected less than a day ago.
+    YoungWallet,
+    /// Another wallet, or a mailbox.
+    Other,
 }
 
 const WEBAUTHN: &str = "webauthn";
@@ -153,10 +171,15 @@ impl TokenIssuer {
         Ok(Self { key, key_id: PublicKeys::from_env()?.signing_key_id(), parties: Parties::from_env()? })
     }
 
-    /// A token for an artist who signed in with a passkey or without, valid from `now` for [`LIFETIME`]. One KMS call.
-    pub async fn issue(&self, artist: ArtistId, is_by_passkey: bool, now: Duration) -> Result<IssuedToken, IssueError> {
+    /// A token for an artist who signed in, valid from `now` for [`LIFETIME`]. One KMS call.
+    pub async fn issue(&self, artist: ArtistId, means: Means, now: Duration) -> Result<IssuedToken, IssueError> {
         let id = SessionId::next();
         let header = Header { typ: Some(TYPE.to_owned()), kid: self.key_id.clone(), ..Header::new(Algorithm::ES256) };
+        let young = (means == Means::YoungWallet).then_some(true);
+        let passkey = match means {
+            Means::Passkey(passkey) => Some(passkey),
+            Means::YoungWallet | Means::Other => None,
+        };
         let claims = Claims {
             iss: self.parties.issuer.clone(),
             aud: self.parties.audience.clone(),
@@ -164,7 +187,9 @@ impl TokenIssuer {
             iat: now.as_secs(),
             exp: (now + LIFETIME).as_secs(),
             jti: id,
-            amr: is_by_passkey.then(|| vec![WEBAUTHN.to_owned()]),
+            amr: passkey.is_some().then(|| vec![WEBAUTHN.to_owned()]),
+            passkey,
+            young,
         };
         let mut token = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&header)?);
         token.push('.');
@@ -210,9 +235,15 @@ impl TokenVerifier {
             return None;
         }
         let key = DecodingKey::from_jwk(self.keys.0.find(&header.kid?)?).ok()?;
-        let Claims { sub, jti, iat, exp, amr, .. } = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
-        let is_by_passkey = amr.is_some_and(|ways| ways.iter().any(|way| way == WEBAUTHN));
-        Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp, is_by_passkey, has_passkey: false })
+        let claims = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
+        let Claims { sub, jti, iat, exp, passkey, young, .. } = claims;
+        let means = match passkey {
+            Some(passkey) => Means::Passkey(passkey),
+            None if young == Some(true) => Means::YoungWallet,
+            None => Means::Other,
+        };
+        let passkeys = PasskeyMark::default();
+        Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp, means, passkeys })
     }
 }
 
@@ -223,7 +254,7 @@ pub(super) fn bearer(request: &Request) -> Option<&str> {
 }
 
 /// A token whose signature, parties and time are right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedToken {
     /// Whose it is.
     pub artist: ArtistId,
@@ -233,8 +264,8 @@ pub struct VerifiedToken {
     pub issued_at: u64,
     /// When it expires, in Unix seconds.
     pub expires_at: u64,
-    /// The artist signed in with a passkey.
-    pub is_by_passkey: bool,
-    /// The artist has a passkey, as [`super::session::SessionAuthenticator`] read.
-    pub has_passkey: bool,
+    /// What its artist signed in with.
+    pub means: Means,
+    /// The artist's passkeys, as [`super::session::SessionAuthenticator`] read.
+    pub passkeys: PasskeyMark,
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     clock,
     http::Scalar,
-    model::{Address, ChainId, Invalid},
+    model::{Address, ChainId, Invalid, ProofAct},
     store::secret::CHALLENGE_LIFETIME,
 };
 
@@ -26,6 +26,8 @@ pub enum Purpose {
     SignIn,
     /// Connecting the wallet to the artist with this account: who is tricked into signing for another can notice.
     Connect(Address),
+    /// An act in the account of this artist.
+    Prove(ProofAct, Address),
 }
 
 /// A challenge to be signed, or one that came back with its signature.
@@ -102,10 +104,10 @@ impl Message {
 }
 
 impl WalletSignature {
-    /// Whether the key of `wallet` signed `message`. No call to a node.
-    pub fn is_of_key(&self, wallet: Address, message: &Message) -> bool {
+    /// Whether the key of `wallet` signed a message with this hash. No call to a node.
+    pub fn is_of_key(&self, wallet: Address, hash: &B256) -> bool {
         let signature = Signature::from_raw(&self.0).ok();
-        let signer = signature.and_then(|signature| signature.recover_address_from_prehash(&message.hash()).ok());
+        let signer = signature.and_then(|signature| signature.recover_address_from_prehash(hash).ok());
         signer == Some(wallet.into())
     }
 
@@ -149,6 +151,15 @@ impl fmt::Display for Purpose {
             Self::SignIn => formatter.write_str("Sign in as the artist whose wallet this is."),
             Self::Connect(account) => {
                 write!(formatter, "Connect this wallet to the artist whose account is {}.", checksummed(*account))
+            }
+            Self::Prove(act, account) => {
+                let what = match act {
+                    ProofAct::AddPasskey => "Add a passkey to",
+                    ProofAct::RemovePasskey => "Remove a passkey from",
+                    ProofAct::KeepPasskey => "Keep a passkey of",
+                    ProofAct::ChangeEmail | ProofAct::NewEmail => "Change the mail address of",
+                };
+                write!(formatter, "{what} the artist whose account is {}.", checksummed(*account))
             }
         }
     }
@@ -242,9 +253,9 @@ mod tests {
             let (domain, uri) = ("login.xyz", "https://login.xyz");
             let statement = "Sign-In With Ethereum Example Statement";
             let text = Text { domain, wallet, statement, uri, chain: ChainId(1), nonce, issued_at, expires_at };
-            let message = text.to_string().parse().unwrap();
+            let message: Message = text.to_string().parse().unwrap();
             let signature = signature.parse::<WalletSignature>();
-            assert_eq!(signature.is_ok_and(|it| it.is_of_key(wallet, &message)), is_taken, "{text}");
+            assert_eq!(signature.is_ok_and(|it| it.is_of_key(wallet, &message.hash())), is_taken, "{text}");
         }
     }
 
@@ -256,7 +267,7 @@ mod tests {
         let signature = "0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c74\
                          7ef045e5d18a5f5d4300f8e1a0291c";
         let is_of_signer = |signature: &str, message: &Message| {
-            signature.parse::<WalletSignature>().is_ok_and(|signature| signature.is_of_key(signer, message))
+            signature.parse::<WalletSignature>().is_ok_and(|signature| signature.is_of_key(signer, &message.hash()))
         };
         assert!(is_of_signer(signature, &message));
         assert!(is_of_signer(&signature.replace("291c", "2901"), &message), "0 and 1 stand for 27 and 28");

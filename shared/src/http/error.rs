@@ -120,10 +120,12 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, message).with_header(header::WWW_AUTHENTICATE, challenge)
     }
 
-    /// 401: the sign-in is longer ago than 15 minutes, or was without the artist's passkey (RFC 9470).
+    /// 401: the sign-in is longer ago than 15 minutes, was without the artist's passkey, or by what was added today
+    /// (RFC 9470).
     pub fn stale_sign_in() -> Self {
         const CHALLENGE: &str = "Bearer error=\"insufficient_user_authentication\", max_age=\"900\"";
-        let words = "This takes a sign-in of the last 15 minutes, with a passkey if you have one: sign in again";
+        let words = "This takes a sign-in of the last 15 minutes, with a passkey if you have one, and not with a wallet or \
+                     passkey that was added today: sign in again";
         Self::new(StatusCode::UNAUTHORIZED, words)
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE))
     }

@@ -11,10 +11,10 @@ use crate::{
         DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter,
         ExportCursor, FileHash, Flag, GiftRecipient, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType,
         MetadataUri, NewsMails, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
-        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, Recipient, RoyaltyBps, SaleTime, SaleType, Scope,
-        SessionId, Share, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId,
-        TransferType, UnsubscribeToken, Until, UploadId, UploadSize, UploadType, Username, Wait, WebUrl,
-        WebhookDescription, WebhookId, WebhookUrl, Whole,
+        PreviewWidth, ProofAct, ProofId, ProofSubject, ProofWay, Protocol, RankedBy, RawFormat, Reason, Recipient,
+        RoyaltyBps, SaleTime, SaleType, Scope, SessionId, Share, SignInLink, SocialUsername, SortOrder, Statement,
+        Title, TokenId, TransactionId, TransferType, UnsubscribeToken, Until, UploadId, UploadSize, UploadType,
+        Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
     },
 };
 
@@ -47,7 +47,7 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CheckedAddress, Cid, ClaimId, ClaimToken, CollectionName,
         CommentId, CommentText, ContentType, CurrencyName, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, GiftRecipient, KeyId,
-        KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, NewsMails, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, Recipient, SaleType, Scope,
+        KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, NewsMails, Nonce, OneTimeCode, Period, ProofAct, ProofId, ProofSubject, ProofWay, Protocol, RankedBy, RawFormat, Reason, Recipient, SaleType, Scope,
         SessionId, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, UnsubscribeToken, Until, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, PreviewWidth, RoyaltyBps, Wait;

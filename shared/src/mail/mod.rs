@@ -17,7 +17,7 @@ pub use self::news::{GivenCopies, MomentNews, NewsLetter};
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
-    model::{Email, OneTimeCode, Reason, SignInLink, WebhookUrl},
+    model::{Email, OneTimeCode, ProofAct, Reason, SignInLink, WebhookUrl},
     telemetry::trace::AwsCalls,
 };
 
@@ -111,23 +111,26 @@ impl Mailer {
         self.send(to, &letter, Some(appeals)).await
     }
 
-    /// Sends a code that proves a mailbox for a change of an account's address. One SES call.
-    pub async fn send_change_code(
+    /// Sends a code that proves an act in an account. One SES call.
+    pub async fn send_proof_code(
         &self,
         to: &Email,
         code: &OneTimeCode,
-        mailbox: Mailbox,
+        act: ProofAct,
         origin: &str,
     ) -> Result<(), MailError> {
-        let (purpose, otherwise) = match mailbox {
-            Mailbox::New => (
-                "makes this the mail address of an account at Moments",
-                "ignore this mail: nothing changes without the code",
-            ),
-            Mailbox::Present => (
-                "lets another mail address take this one's place in your account at Moments",
-                "somebody is signed in to your account: sign in, sign out everywhere, and look through its activity",
-            ),
+        let purpose = match act {
+            ProofAct::AddPasskey => {
+                "adds a passkey, which then signs in without this mailbox, to your account at Moments"
+            }
+            ProofAct::RemovePasskey => "removes a passkey of your account at Moments",
+            ProofAct::KeepPasskey => "keeps a passkey of your account at Moments that is to be removed",
+            ProofAct::ChangeEmail => "lets another mail address take this one's place in your account at Moments",
+            ProofAct::NewEmail => "makes this the mail address of an account at Moments",
+        };
+        let otherwise = match act {
+            ProofAct::NewEmail => "ignore this mail: nothing changes without the code",
+            _ => "somebody is signed in to your account: sign in, sign out everywhere, and look through its activity",
         };
         let minutes = OneTimeCode::LIFETIME.as_secs() / 60;
         let how = format!(
@@ -135,7 +138,7 @@ impl Mailer {
         );
         let fine = format!("Nobody of Moments will ever ask you for a code. If you did not ask for it, {otherwise}.");
         let parts = vec![Part::Code("The code is", code.reveal()), Part::Words(how), Part::Fine(fine)];
-        self.send(to, &Letter { subject: "Your Moments code for another mail address", parts }, None).await
+        self.send(to, &Letter { subject: "Your Moments code for a change of your account", parts }, None).await
     }
 
     /// Sends a notice of what happened to an account. One SES call.
@@ -194,15 +197,6 @@ impl Mailer {
         call.dispatch().await.map_err(MailError::refused)?;
         Ok(())
     }
-}
-
-/// A mailbox that takes part in a change of an account's address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mailbox {
-    /// The one that is to be the account's.
-    New,
-    /// The one that is.
-    Present,
 }
 
 /// What a mail tells of something that happened to an account.

@@ -51,6 +51,8 @@ pub enum ActivityKind {
     PasskeyAdded,
     /// A passkey was removed, or will be.
     PasskeyRemoved,
+    /// A passkey that was to be removed stays.
+    PasskeyKept,
     /// The mail address is to change.
     EmailChanging,
     /// A change of the mail address was stopped.
@@ -98,8 +100,9 @@ impl ActivityKind {
             Self::PayoutAdded => Some("An address was added that your money can be withdrawn to"),
             Self::PasskeyAdded => Some("A passkey was added to your account"),
             Self::PasskeyRemoved => {
-                Some("A passkey is removed from your account: at once, or in 7 days unless you sign in with it")
+                Some("A passkey is removed from your account: at once, or in 7 days unless you keep it")
             }
+            Self::PasskeyKept => Some("A passkey of your account that was to be removed stays"),
             Self::EmailChanging => {
                 Some("Another mail address takes the place of your account's in 7 days, unless you stop it")
             }

@@ -22,7 +22,7 @@ rows! { ROWS;
             fn contact() = "EMAIL";
         }
         partition (email: &Email) = "EMAIL#{email}" {
-            /// Artist and embedded wallet, so that a sign-in is one read
+            /// Artist and embedded wallet
             fn artist_by_email() = "ARTIST";
         }
         partition (email: &Email) = "RESERVED#{email}" {
@@ -30,7 +30,7 @@ rows! { ROWS;
             fn reserved_artist() = "ARTIST" until "A year after the last gift, or the first sign-in";
         }
         partition (wallet: Address) = "WALLET#{wallet}" {
-            /// Owner of a wallet, with the username to show and the time when it was connected
+            /// Owner of a wallet, the username to show, and when it was connected
             fn artist_by_wallet() = "ARTIST";
         }
         partition (artist: ArtistId) as payout_addresses = "PAYOUTS#{artist}" {
@@ -74,7 +74,7 @@ rows! { ROWS;
             fn username() = "ARTIST" until "30 days after the artist gave the name up; nobody else can take it until then";
         }
         partition (first: &str) = "SEARCH#{first}" {
-            /// An artist who has a username; names that begin alike stand together, so a search is one Query
+            /// An artist who has a username; names that begin alike stand together
             fn searched_name(name: &str) = "{name}";
         }
     }

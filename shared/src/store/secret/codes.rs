@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, DeviceId, Email, OneTimeCode, SignInLink},
+    model::{DeviceId, Email, OneTimeCode, SignInLink},
     store::{
         engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
         secret::rows,
@@ -54,8 +54,6 @@ pub enum CodeHolder {
     Device(DeviceId),
     /// A client's network, hashed.
     Client(String),
-    /// An artist whose mail address is to change: such a code signs nobody in.
-    Change(ArtistId),
 }
 
 /// Open codes and links.
@@ -76,11 +74,6 @@ impl Codes {
         let (link, codes) = (self.put_at(at_link, stored), try_join_all(held.into_iter().chain(newest)));
         tokio::try_join!(link, codes)?;
         Ok(())
-    }
-
-    /// Stores a code without a link, which replaces the holder's previous one. One write.
-    pub async fn put_code(&self, email: &Email, code: &StoredCode) -> Result<(), StoreError> {
-        self.put_at(held(email, &code.holder), code).await
     }
 
     async fn put_at<R: Serialize>(&self, key: PrimaryKey, fields: &R) -> Result<(), StoreError> {
@@ -173,7 +166,7 @@ impl Codes {
 impl CodeHolder {
     /// Whether the code counts as the address's newest, too.
     fn is_newest(&self) -> bool {
-        !matches!(self, Self::Nonce(_) | Self::Change(_))
+        !matches!(self, Self::Nonce(_))
     }
 }
 
@@ -182,7 +175,6 @@ fn held(email: &Email, holder: &CodeHolder) -> PrimaryKey {
         CodeHolder::Nonce(hash) => format!("NONCE#{hash}"),
         CodeHolder::Device(id) => format!("DEVICE#{id}"),
         CodeHolder::Client(hash) => format!("CLIENT#{hash}"),
-        CodeHolder::Change(artist) => format!("CHANGE#{artist}"),
     };
     rows::held_code(&email.fingerprint(), &name)
 }

@@ -7,6 +7,7 @@ pub(super) mod devices;
 pub(super) mod failed_codes;
 pub(super) mod key_requests;
 pub(super) mod passkeys;
+pub(super) mod proofs;
 pub(super) mod rate_windows;
 pub(super) mod request_counts;
 pub(super) mod rows;
@@ -22,7 +23,8 @@ pub use self::{
     devices::{Device, DeviceFields, Devices},
     failed_codes::{FailedCodes, MAX_FAILED_CODES, SignInHistory},
     key_requests::{KeyRequest, KeyRequests},
-    passkeys::{Ceremony, MAX_PASSKEYS, Passkeys, StoredPasskey},
+    passkeys::{Ceremony, MAX_PASSKEYS, MarkedPasskey, PasskeyMark, Passkeys, StoredPasskey},
+    proofs::{PROOF_LIFETIME, ProofChallenge, Proofs, StoredProof},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,
     sessions::{Session, SessionState, Sessions},

@@ -1,11 +1,11 @@
 //! Passkeys of artists, and ceremonies in which they are added or used. Rows: docs/data-model.md, Passkeys.
 
-use aws_sdk_dynamodb::types::{ConditionCheck, ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, CeremonyId, PasskeyId, PasskeyName},
+    model::{ArtistId, COUNTS_AFTER, CeremonyId, PasskeyId, PasskeyName},
     store::{
         engine::table::{SecretTable, StoreError, number, row, text, unless_refused, updating},
         secret::rows,
@@ -15,8 +15,8 @@ use crate::{
 /// Most passkeys of an artist.
 pub const MAX_PASSKEYS: usize = 10;
 
-/// How long a passkey still counts that was removed by a sign-in without one, in seconds.
-const REMOVAL_DELAY: u64 = 7 * 24 * 60 * 60;
+/// How long a passkey still signs in that was removed without one, in seconds.
+pub(in crate::store) const REMOVAL_DELAY: u64 = 7 * 24 * 60 * 60;
 
 /// How long a ceremony can be answered, in seconds.
 const CEREMONY_LIFETIME: u64 = 5 * 60;
@@ -55,9 +55,86 @@ pub struct Ceremony {
 #[derive(Clone)]
 pub struct Passkeys(SecretTable);
 
+/// An artist's passkeys, as tokens are judged by them; one row, which all changes of passkeys agree on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasskeyMark {
+    version: u64,
+    passkeys: Vec<MarkedPasskey>,
+}
+
+/// A passkey in the mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkedPasskey {
+    /// Its id.
+    pub id: PasskeyId,
+    /// From when it counts, in Unix seconds.
+    pub counts_from: u64,
+    /// When it is removed, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
+}
+
 impl StoredPasskey {
     fn is_live(&self, now: u64) -> bool {
         self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// Whether its answer is a proof at `now` (Unix seconds): it is a day old and isn't to be removed.
+    pub fn proves(&self, now: u64) -> bool {
+        self.marked().proves(now)
+    }
+
+    /// What the mark has of it.
+    pub(in crate::store) fn marked(&self) -> MarkedPasskey {
+        let counts_from = self.created_at.saturating_add(COUNTS_AFTER);
+        MarkedPasskey { id: self.id.clone(), counts_from, expires_at: self.expires_at }
+    }
+}
+
+impl MarkedPasskey {
+    fn is_live(&self, now: u64) -> bool {
+        self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// Whether recent sign-ins need it, or another one.
+    fn holds(&self, now: u64) -> bool {
+        self.counts_from <= now && self.is_live(now)
+    }
+
+    fn proves(&self, now: u64) -> bool {
+        self.holds(now) && self.expires_at.is_none()
+    }
+}
+
+impl PasskeyMark {
+    /// The passkeys that sign in at `now` (Unix seconds).
+    pub fn live(&self, now: u64) -> impl Iterator<Item = &MarkedPasskey> {
+        self.passkeys.iter().filter(move |passkey| passkey.is_live(now))
+    }
+
+    /// The passkey with this id, if it signs in at `now`.
+    pub fn find(&self, id: &PasskeyId, now: u64) -> Option<&MarkedPasskey> {
+        self.live(now).find(|passkey| passkey.id == *id)
+    }
+
+    /// Whether sign-ins with this passkey may do what takes one.
+    pub fn holds(&self, id: &PasskeyId, now: u64) -> bool {
+        self.find(id, now).is_some_and(|passkey| passkey.holds(now))
+    }
+
+    /// Whether sign-ins without a passkey may not.
+    pub fn any_holds(&self, now: u64) -> bool {
+        self.passkeys.iter().any(|passkey| passkey.holds(now))
+    }
+
+    /// Whether this passkey's answer is a proof.
+    pub fn proves(&self, id: &PasskeyId, now: u64) -> bool {
+        self.find(id, now).is_some_and(|passkey| passkey.proves(now))
+    }
+
+    /// Whether a passkey other than `without` is a way in that counts.
+    pub(in crate::store) fn is_way_in(&self, without: Option<&PasskeyId>, now: u64) -> bool {
+        self.passkeys.iter().any(|passkey| Some(&passkey.id) != without && passkey.proves(now))
     }
 }
 
@@ -114,19 +191,7 @@ impl Passkeys {
         Ok(found.filter(|passkey| passkey.is_live(now)))
     }
 
-    /// Adds a passkey, or replaces the same one; from now on recent sign-ins need one. One transaction.
-    pub async fn add(&self, artist: ArtistId, passkey: &StoredPasskey) -> Result<(), StoreError> {
-        let writes = vec![
-            self.0.replacement(&rows::passkey(artist, &passkey.id), passkey)?,
-            self.0
-                .replacement(&rows::passkey_mark(artist), &PasskeyMark { is_passkey_mark: true, expires_at: None })?,
-        ];
-        self.0.write_together(writes).await?;
-        Ok(())
-    }
-
-    /// Notes a sign-in, which takes the removal back, and the credential's new counter. `false` if it was removed or used
-    /// meanwhile. One write; two Queries and a write more if it was to be removed.
+    /// Notes a sign-in or a proof, and the credential's new counter. `false` if it was removed or used meanwhile. One write.
     pub async fn note_use(
         &self,
         artist: ArtistId,
@@ -137,86 +202,125 @@ impl Passkeys {
         let key = rows::passkey(artist, &before.id).item();
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key));
         let call = call
-            .update_expression("SET credential = :new, used_at = :now REMOVE expires_at")
+            .update_expression("SET credential = :new, used_at = :now")
             .condition_expression("credential = :old")
             .expression_attribute_values(":new", text(&credential))
             .expression_attribute_values(":old", text(&before.credential))
             .expression_attribute_values(":now", number(now));
-        if unless_refused(call.dispatch().await)?.is_none() {
-            return Ok(false);
-        }
-        if before.expires_at.is_some() {
-            self.mark(artist, now).await?;
-        }
-        Ok(true)
+        Ok(unless_refused(call.dispatch().await)?.is_some())
     }
 
-    /// Removes a passkey: at once after a sign-in with one, else in seven days, in which it can take that back. Fails its
-    /// transaction if it isn't there; [`Self::mark`] follows it.
-    pub(in crate::store) fn removal(
+    /// Returns the mark of an artist's passkeys. One read.
+    pub(in crate::store) async fn mark(&self, artist: ArtistId) -> Result<PasskeyMark, StoreError> {
+        let marks: Vec<PasskeyMark> = self.0.get_many([rows::passkey_mark(artist)]).await?;
+        Ok(marks.into_iter().next().unwrap_or_default())
+    }
+
+    /// Puts these passkeys into the mark, without those that are gone at `now` (Unix seconds); fails its transaction if the
+    /// mark has changed since it was `loaded`.
+    pub(in crate::store) fn marking(
         &self,
         artist: ArtistId,
-        id: &PasskeyId,
-        is_by_passkey: bool,
+        loaded: &PasskeyMark,
+        mut passkeys: Vec<MarkedPasskey>,
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
-        let key = rows::passkey(artist, id);
-        if is_by_passkey {
-            return self.0.removal(&key);
-        }
-        let update = Update::builder()
+        passkeys.retain(|passkey| passkey.is_live(now));
+        let mark = PasskeyMark { version: loaded.version + 1, passkeys };
+        let put = Put::builder()
             .table_name(&self.0.name)
-            .set_key(Some(key.item()))
-            .update_expression("SET expires_at = if_not_exists(expires_at, :then)")
-            .condition_expression("attribute_exists(pk)")
-            .expression_attribute_values(":then", number(now + REMOVAL_DELAY));
-        updating(update)
+            .set_item(Some(row(&rows::passkey_mark(artist), &mark)?))
+            .condition_expression("attribute_not_exists(pk) OR version = :loaded")
+            .expression_attribute_values(":loaded", number(loaded.version));
+        Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    /// Fails its transaction if the passkey isn't there or is to be removed.
-    pub(in crate::store) fn condition(
+    /// Fails its transaction if the mark has changed since it was `loaded`.
+    pub(in crate::store) fn unchanged_mark(
         &self,
         artist: ArtistId,
-        id: &PasskeyId,
+        loaded: &PasskeyMark,
     ) -> Result<TransactWriteItem, StoreError> {
         let check = ConditionCheck::builder()
             .table_name(&self.0.name)
-            .set_key(Some(rows::passkey(artist, id).item()))
-            .condition_expression("attribute_exists(pk) AND attribute_not_exists(expires_at)");
+            .set_key(Some(rows::passkey_mark(artist).item()))
+            .condition_expression("version = :loaded")
+            .expression_attribute_values(":loaded", number(loaded.version));
         Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 
-    /// Marks whether the artist has passkeys, and until when, until what is marked is what is there: others may add one
-    /// meanwhile. If this is the last line that runs, the mark says more than there is. Two Queries and a write.
-    pub(in crate::store) async fn mark(&self, artist: ArtistId, now: u64) -> Result<(), StoreError> {
-        let mut marked = None;
-        loop {
-            let passkeys = self.list(artist, now).await?;
-            // The latest end; `None` if one of them has none.
-            let end =
-                passkeys.iter().map(|passkey| passkey.expires_at).try_fold(0, |last, end| end.map(|at| last.max(at)));
-            let mark = (!passkeys.is_empty()).then_some(PasskeyMark { is_passkey_mark: true, expires_at: end });
-            if marked == Some(mark) {
-                return Ok(());
+    /// Adds a passkey, or replaces the same one.
+    pub(in crate::store) fn addition(
+        &self,
+        artist: ArtistId,
+        passkey: &StoredPasskey,
+    ) -> Result<TransactWriteItem, StoreError> {
+        self.0.replacement(&rows::passkey(artist, &passkey.id), passkey)
+    }
+
+    /// Removes a passkey; fails its transaction if it isn't there.
+    pub(in crate::store) fn removal(&self, artist: ArtistId, id: &PasskeyId) -> Result<TransactWriteItem, StoreError> {
+        self.0.removal(&rows::passkey(artist, id))
+    }
+
+    /// Has a passkey end at a time (Unix seconds), or, without one, takes that back; fails its transaction if it isn't there.
+    pub(in crate::store) fn ending(
+        &self,
+        artist: ArtistId,
+        id: &PasskeyId,
+        at: Option<u64>,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::passkey(artist, id).item()))
+            .condition_expression("attribute_exists(pk)");
+        updating(match at {
+            Some(at) => {
+                update.update_expression("SET expires_at = :then").expression_attribute_values(":then", number(at))
             }
-            let (key, client) = (rows::passkey_mark(artist), &self.0.client);
-            match &mark {
-                None => {
-                    client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).dispatch().await?;
-                }
-                Some(mark) => {
-                    let item = row(&key, mark)?;
-                    client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
-                }
-            }
-            marked = Some(mark);
-        }
+            None => update.update_expression("REMOVE expires_at"),
+        })
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PasskeyMark {
-    is_passkey_mark: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<u64>,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDED: u64 = 1_000_000;
+    const COUNTS: u64 = ADDED + COUNTS_AFTER;
+
+    fn mark(expires_at: Option<u64>) -> (PasskeyId, PasskeyMark) {
+        let (id, name) = (PasskeyId::of(b"one"), PasskeyName::default());
+        let passkey = StoredPasskey {
+            id: id.clone(),
+            name,
+            credential: String::new(),
+            created_at: ADDED,
+            used_at: None,
+            expires_at,
+        };
+        (id, PasskeyMark { version: 1, passkeys: vec![passkey.marked()] })
+    }
+
+    #[test]
+    fn passkey_counts_after_a_day() {
+        let (id, mark) = mark(None);
+        assert!(mark.find(&id, ADDED).is_some(), "it signs in");
+        for (now, counts) in [(ADDED, false), (COUNTS - 1, false), (COUNTS, true)] {
+            assert_eq!((mark.holds(&id, now), mark.any_holds(now)), (counts, counts), "{now}");
+            assert_eq!((mark.proves(&id, now), mark.is_way_in(None, now)), (counts, counts), "{now}");
+        }
+        assert!(!mark.is_way_in(Some(&id), COUNTS));
+        assert!(!mark.holds(&PasskeyId::of(b"other"), COUNTS));
+    }
+
+    #[test]
+    fn passkey_that_is_to_be_removed_is_needed_until_then_and_proves_nothing() {
+        let end = COUNTS + REMOVAL_DELAY;
+        let (id, mark) = mark(Some(end));
+        assert!(mark.holds(&id, end - 1) && mark.any_holds(end - 1));
+        assert!(!mark.proves(&id, COUNTS) && !mark.is_way_in(None, COUNTS));
+        assert!(mark.find(&id, end).is_none() && !mark.any_holds(end));
+    }
 }

@@ -1,14 +1,14 @@
 //! All rows of the secret table.
 
 use crate::{
-    model::{ArtistId, CeremonyId, DeviceId, KeyId, PasskeyId, SessionId},
+    model::{ArtistId, CeremonyId, DeviceId, KeyId, PasskeyId, ProofId, SessionId},
     store::engine::rows::rows,
 };
 
 rows! { ROWS;
     section "API keys" {
         partition (hash: &str) = "KEY#{hash}" {
-            /// Owner of a key, its scopes and limits, to authenticate a request
+            /// Owner of a key, its scopes and limits
             fn live_key() = "KEY";
         }
         partition (artist: ArtistId) as api_keys = "ARTIST#{artist}" {
@@ -35,21 +35,20 @@ rows! { ROWS;
         partition (artist: ArtistId) as session_marks = "SESSIONS#{artist}" {
             /// A token that was signed out
             fn ended_session(token: SessionId) = "TOKEN#{token}" until "With the token";
-            /// The last token of those that were signed out all at once
+            /// The last of those that were signed out all at once
             fn ended_sessions() = "ALL" until "An hour later";
-            /// The artist has a passkey, so that what takes a recent sign-in takes one with it
-            fn passkey_mark() = "PASSKEY" until "With the last passkey that is to be removed";
+            /// The artist's passkeys, and when each counts
+            fn passkey_mark() = "PASSKEY";
         }
     }
 
     section "Sign-in codes" {
         partition (email_hash: &str) = "CODE#{email_hash}" {
-            /// HMAC of the newest code without a nonce, its number of tries and who asked for it. The write that
-            /// counts a try returns the row
+            /// HMAC of the newest code without a nonce, its tries and who asked for it
             fn newest_code() = "CODE" until "10 minutes after issue";
-            /// The same for whoever asked for it, so that others' tries don't count
+            /// The same for whoever asked, so that others' tries don't count
             fn held_code(holder: &str) = "{holder}" until "10 minutes after issue";
-            /// Address of a mail with a link, and the code of the same mail
+            /// Address of a mail with a link, and its code
             fn link(secret_hash: &str) = "LINK#{secret_hash}" until "15 minutes after issue";
         }
         partition (email_hash: &str) as devices = "DEVICES#{email_hash}" {
@@ -68,7 +67,7 @@ rows! { ROWS;
             fn known_mailbox() = "KNOWN" until "180 days after the last sign-in";
         }
         partition (email_hash: &str) = "STOPPED#{email_hash}" {
-            /// Mails to the address came back for good, or were called spam
+            /// Mails to the address came back, or were called spam
             fn stopped_mails() = "STOPPED" until "30 days later";
         }
     }
@@ -76,18 +75,22 @@ rows! { ROWS;
     section "Passkeys" {
         partition (artist: ArtistId) as passkeys = "PASSKEYS#{artist}" {
             /// A passkey: its name, times, public key and counter
-            fn passkey(id: &PasskeyId) = "{id}" until "7 days after it was removed by a sign-in without one";
+            fn passkey(id: &PasskeyId) = "{id}" until "7 days after its removal";
         }
         partition (ceremony: CeremonyId) = "CEREMONY#{ceremony}" {
             /// What a passkey is to answer, and the artist who adds it (none for a sign-in)
             fn ceremony() = "CEREMONY" until "5 minutes after issue";
+        }
+        partition (proof: ProofId) = "PROOF#{proof}" {
+            /// What an artist proves, for which act and subject: HMAC of a code, or what a wallet or passkey signs; tries
+            fn proof() = "PROOF" until "10 minutes after issue";
         }
     }
 
     section "Wallet challenges" {
         partition (message_hash: &str) = "CHALLENGE#{message_hash}" {
             /// Wallet and chain of a message to sign, the artist who connects the wallet (none for a sign-in), and its
-            /// number of tries. The write that counts a try returns the row
+            /// tries
             fn challenge() = "CHALLENGE" until "10 minutes after issue";
         }
     }
@@ -96,8 +99,8 @@ rows! { ROWS;
         partition (subject: &str) = "RATE#{subject}" {
             /// Admitted requests of a subject by slice of time; personal subjects are hashed
             fn rate_window() = "WINDOW" until "When the last request leaves the window";
-            /// Number of requests of a client's network, or of an artist, in one window of the clock, counted without
-            /// reading; of a shard of what all clients do together, or of an artist's notices
+            /// Number of requests of a client's network or an artist in a window of the clock; of a shard of what all
+            /// clients do together, or of an artist's notices
             fn request_count(window: u64) = "COUNT#{window}" until "A window after its end";
         }
         partition (holder: &str) as waits = "WAITS#{holder}" {

@@ -42,12 +42,12 @@ enum Row {
 }
 
 /// What is stored about a token.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionState {
     /// It was signed out.
     pub is_over: bool,
-    /// Its artist has a passkey.
-    pub has_passkey: bool,
+    /// Its artist's passkeys.
+    pub passkeys: PasskeyMark,
 }
 
 impl Sessions {
@@ -57,13 +57,13 @@ impl Sessions {
     }
 
     /// Returns what is stored about a token. One read.
-    pub async fn state(&self, artist: ArtistId, token: SessionId, now: u64) -> Result<SessionState, StoreError> {
+    pub async fn state(&self, artist: ArtistId, token: SessionId) -> Result<SessionState, StoreError> {
         let keys = [rows::ended_session(artist, token), rows::ended_sessions(artist), rows::passkey_mark(artist)];
         let rows: Vec<Row> = self.0.get_many(keys).await?;
         let mut state = SessionState::default();
         for row in rows {
             match row {
-                Row::PasskeyMark(mark) => state.has_passkey = mark.expires_at.is_none_or(|at| at > now),
+                Row::PasskeyMark(mark) => state.passkeys = mark,
                 Row::Ended { .. } => state.is_over = true,
                 Row::EndedThrough { through, .. } => state.is_over |= token <= through,
             }

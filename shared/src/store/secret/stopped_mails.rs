@@ -1,12 +1,13 @@
 //! Addresses that nothing is mailed to. Rows: docs/data-model.md, Sign-in codes.
 
+use aws_sdk_dynamodb::types::{ConditionCheck, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
     model::Email,
     store::{
-        engine::table::{PrimaryKey, SecretTable, StoreError, row},
+        engine::table::{PrimaryKey, SecretTable, StoreError, number, row},
         secret::rows,
     },
 };
@@ -40,6 +41,16 @@ impl StoppedMails {
     pub async fn is_stopped(&self, email: &Email, now: u64) -> Result<bool, StoreError> {
         let stopped: Option<StoppedRow> = self.0.get(&key(email)).await?;
         Ok(stopped.is_some_and(|stopped| stopped.expires_at > now))
+    }
+
+    /// Fails its transaction if an address is stopped at `now` (Unix seconds).
+    pub(in crate::store) fn not_stopped(&self, email: &Email, now: u64) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key(email).item()))
+            .condition_expression("attribute_not_exists(pk) OR expires_at <= :now")
+            .expression_attribute_values(":now", number(now));
+        Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 }
 

@@ -5,13 +5,20 @@ use auth::{
     passkey::{Credential, PasskeysResponse, relying_party},
 };
 use shared::{
-    api::activity::ActivityLog,
+    api::{
+        activity::ActivityLog,
+        error::{no_artist, unproved},
+    },
     auth::{service_address::ServiceAddress, session::SessionAuthenticator},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ActivityKind, PasskeyId},
-    store::secret::{Passkeys, SecretTable, StoredPasskey},
+    store::{
+        across::{PasskeyChanges, PasskeyRefusal},
+        artist::ArtistTable,
+        secret::{MAX_PASSKEYS, Passkeys, SecretTable, StoredPasskey},
+    },
 };
 use webauthn_rs::prelude::PasskeyRegistration;
 
@@ -23,6 +30,7 @@ async fn main() -> Result<(), StartError> {
 struct AddPasskey {
     sessions: SessionAuthenticator,
     address: ServiceAddress,
+    changes: PasskeyChanges,
     passkeys: Passkeys,
     activity: ActivityLog,
 }
@@ -34,6 +42,7 @@ impl Endpoint for AddPasskey {
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             address: ServiceAddress::from_env(),
+            changes: PasskeyChanges::new(ArtistTable::from_env(&aws)?, secrets.clone()),
             passkeys: Passkeys::new(secrets),
             activity: ActivityLog::from_env(&aws)?,
         })
@@ -42,9 +51,10 @@ impl Endpoint for AddPasskey {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_freshly(request, now).await?.artist;
-        let AddPasskeyRequest { ceremony, credential: Credential(credential), name } = request.json()?.read()?;
+        let AddPasskeyRequest { ceremony: id, credential: Credential(credential), name, proof } =
+            request.json()?.read()?;
         let relying_party = relying_party(&self.address.of(request)?)?;
-        let ceremony = self.passkeys.take(ceremony, Some(artist), now.as_secs()).await?.ok_or_else(|| {
+        let ceremony = self.passkeys.take(id, Some(artist), now.as_secs()).await?.ok_or_else(|| {
             ApiError::invalid_field(
                 "ceremony",
                 "was not given to you, has expired or was used: begin with POST /artists/passkeys/challenge",
@@ -62,8 +72,19 @@ impl Endpoint for AddPasskey {
             used_at: None,
             expires_at: None,
         };
-        self.passkeys.add(artist, &stored).await?;
+        self.changes.add(artist, &stored, id, proof, now.as_secs()).await?.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::PasskeyAdded, &stored.id.to_string()).await;
         Response::json(&PasskeysResponse::of(self.passkeys.list(artist, now.as_secs()).await?)?)
+    }
+}
+
+fn refused(refusal: PasskeyRefusal) -> ApiError {
+    match refusal {
+        PasskeyRefusal::Known => ApiError::conflict("You have this passkey already"),
+        PasskeyRefusal::TooMany => {
+            ApiError::conflict(format!("You have {MAX_PASSKEYS} passkeys already: remove one first"))
+        }
+        PasskeyRefusal::Unproved => unproved("proof"),
+        PasskeyRefusal::Unknown | PasskeyRefusal::Stays | PasskeyRefusal::LastWayIn => no_artist(),
     }
 }

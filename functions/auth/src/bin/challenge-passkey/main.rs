@@ -1,6 +1,6 @@
 //! `POST /artists/passkeys/challenge`: says what passkey an authenticator is to make.
 
-use auth::passkey::{CeremonyResponse, discoverable, relying_party};
+use auth::passkey::{CeremonyResponse, credential_of, discoverable, relying_party};
 use shared::{
     api::error::no_artist,
     auth::{service_address::ServiceAddress, session::SessionAuthenticator},
@@ -12,7 +12,6 @@ use shared::{
         secret::{MAX_PASSKEYS, Passkeys, SecretTable},
     },
 };
-use webauthn_rs::prelude::Passkey;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -48,9 +47,10 @@ impl Endpoint for ChallengePasskey {
         if known.len() >= MAX_PASSKEYS {
             return Err(ApiError::conflict(format!("You have {MAX_PASSKEYS} passkeys already: remove one first")));
         }
-        let known = known.iter().map(|known| serde_json::from_str(&known.credential).map_err(ApiError::internal));
-        let known: Vec<Passkey> = known.collect::<Result<_, _>>()?;
-        let known = known.iter().map(|passkey| passkey.cred_id().clone()).collect();
+        // One that is to be removed may be added again.
+        let known = known.iter().filter(|known| known.expires_at.is_none()).map(credential_of);
+        let known = known.map(|passkey| passkey.map(|passkey| passkey.cred_id().clone()));
+        let known = known.collect::<Result<Vec<_>, _>>()?;
         let relying_party = relying_party(&self.address.of(request)?)?;
         let started = relying_party.start_passkey_registration(artist.as_user_handle(), name, name, Some(known));
         let (options, state) = started.map_err(ApiError::internal)?;

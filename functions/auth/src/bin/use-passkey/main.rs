@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use auth::{
     log_in::LogInResponse,
-    passkey::{Credential, relying_party},
+    passkey::{Credential, credential_of, relying_party},
     sign_in::{Session, SignIn},
     use_passkey::UsePasskeyRequest,
 };
@@ -17,7 +17,7 @@ use shared::{
     store::secret::{Passkeys, SecretTable},
     telemetry::{self, Metric},
 };
-use webauthn_rs::prelude::{DiscoverableAuthentication, Passkey};
+use webauthn_rs::prelude::DiscoverableAuthentication;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -67,7 +67,7 @@ impl UsePasskey {
         let (handle, id) = named.map_err(|_| refused())?;
         let (artist, id) = (ArtistId::of_user_handle(handle), PasskeyId::of(id));
         let stored = self.passkeys.find(artist, &id, now.as_secs()).await?.ok_or_else(refused)?;
-        let mut passkey: Passkey = serde_json::from_str(&stored.credential).map_err(ApiError::internal)?;
+        let mut passkey = credential_of(&stored)?;
         let result = relying_party.finish_discoverable_authentication_v2(&credential, state, &passkey);
         let result = result.map_err(|error| {
             // A counter that doesn't rise may be that of a clone: who is asked about an attack finds the line.
@@ -76,7 +76,7 @@ impl UsePasskey {
         })?;
         passkey.update_credential(&result);
         let credential = serde_json::to_string(&passkey).map_err(ApiError::internal)?;
-        let session = self.sign_in.open_with_passkey(artist, now).await?.ok_or_else(refused)?;
+        let session = self.sign_in.open_with_passkey(artist, id, now).await?.ok_or_else(refused)?;
         if !self.passkeys.note_use(artist, &stored, credential, now.as_secs()).await? {
             return Err(refused());
         }

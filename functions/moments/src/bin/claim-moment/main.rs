@@ -75,8 +75,8 @@ impl ClaimMoment {
                 format!("A contract wallet must prove itself on the moment's chain, which is {}", place.chain_id);
             return Err(ApiError::unauthorized(words));
         }
-        let person = match self.service.artists().find_by_wallet(wallet, challenge.chain).await? {
-            WalletOwner::Artist(artist) => artist.embedded_wallet,
+        let person = match self.service.artists().find_by_wallet(wallet, challenge.chain, now).await? {
+            WalletOwner::Artist { artist, .. } => artist.embedded_wallet,
             WalletOwner::Other | WalletOwner::Nobody => wallet.address,
         };
         let claim = self.service.claim(request, place, Claimer { person, account: wallet.address }).await?;

@@ -33,6 +33,9 @@ pub(super) struct WalletRow<'a> {
     /// Unix seconds; absent for embedded wallets, and for wallets connected before it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) connected_at: Option<u64>,
+    /// The account began with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) founded: Option<bool>,
     /// Chain on which a contract wallet proved itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chain: Option<ChainId>,

@@ -54,7 +54,7 @@ pub enum EmailOwner {
 pub enum ContactRefusal {
     /// The address is an artist's, or will be.
     Taken,
-    /// Another change is under way.
+    /// Another change is under way, or the proofs were used for one.
     Changing,
 }
 
@@ -118,12 +118,14 @@ impl Artists {
     }
 
     /// Has an address take the place of an artist's, seven days from `now` (Unix seconds): until then, mails go to the
-    /// old one, which can stop it. `contact` is what the artist has at `now`. A read and a transaction.
-    pub async fn change_email(
+    /// old one, which can stop it. `contact` is what the artist has at `now`; the `redemptions` use up what proves the
+    /// change. A read and a transaction.
+    pub(in crate::store) async fn change_email(
         &self,
         artist: Artist,
         contact: &Contact,
         email: &Email,
+        redemptions: impl IntoIterator<Item = TransactWriteItem>,
         now: u64,
     ) -> Result<Result<NextEmail, ContactRefusal>, StoreError> {
         if contact.next.is_some() {
@@ -147,6 +149,7 @@ impl Artists {
             .expression_attribute_names("#from", "from")
             .expression_attribute_values(":now", number(now));
         writes.push(TransactWriteItem::builder().put(put.build()?).build());
+        writes.extend(redemptions);
         Ok(self.0.write_together(writes).await?.then_some(next).ok_or(ContactRefusal::Changing))
     }
 

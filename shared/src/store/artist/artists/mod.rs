@@ -23,9 +23,9 @@ pub use self::{
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
     usernames::{HELD_NAMES, NAME_HELD_FOR},
-    wallets::{MAX_WALLETS, PAYOUT_DELAY, WalletOwner, WalletRefusal},
+    wallets::{MAX_WALLETS, OldWallet, PAYOUT_DELAY, WalletOwner, WalletRefusal},
 };
 pub(in crate::store) use self::{
     artist::{profile_key, wallet_key},
-    wallets::WayIn,
+    wallets::OtherWayIn,
 };

@@ -11,7 +11,7 @@ use super::{
     profile::{Profile, Revision},
 };
 use crate::{
-    model::{Address, ArtistChange, ArtistId, ChainId, Wallet, WalletType},
+    model::{Address, ArtistChange, ArtistId, COUNTS_AFTER, ChainId, Wallet, WalletType},
     store::engine::table::{StoreError, number, text},
 };
 
@@ -37,17 +37,40 @@ pub enum WalletRefusal {
     LastWayIn,
 }
 
-/// A way in that an artist keeps while another one is removed.
-pub(in crate::store) struct WayIn {
-    /// Fails its transaction if the way in was removed meanwhile; `None` for a mail address, whose place another one takes.
-    pub(in crate::store) check: Option<TransactWriteItem>,
+/// A way in that an artist keeps while a wallet is disconnected.
+pub(in crate::store) enum OtherWayIn {
+    /// Another wallet that is old, as long as the profile has this version.
+    Wallet(u64),
+    /// One of another kind: the check fails its transaction if that was removed meanwhile.
+    Checked(Box<TransactWriteItem>),
+}
+
+impl OtherWayIn {
+    /// An old wallet of the profile.
+    pub(in crate::store) fn wallet(profile: &Profile) -> Self {
+        Self::Wallet(profile.version)
+    }
+}
+
+/// A connected wallet that counts as a way in and whose signature is a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OldWallet {
+    /// Its address.
+    pub address: Address,
+    /// Chain on which a contract is asked; `None` for a key.
+    pub chain: Option<ChainId>,
 }
 
 /// Whose a wallet is that signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletOwner {
     /// An artist's who connected it.
-    Artist(Artist),
+    Artist {
+        /// The artist.
+        artist: Artist,
+        /// It was connected less than a day ago.
+        is_young: bool,
+    },
     /// An account of the service, or a contract that proved itself on another chain.
     Other,
     /// Nobody's.
@@ -61,6 +84,17 @@ struct SignInWallet {
     wallet: Wallet,
     #[serde(default)]
     chain: Option<ChainId>,
+    #[serde(default)]
+    connected_at: Option<u64>,
+    #[serde(default)]
+    founded: Option<bool>,
+}
+
+impl SignInWallet {
+    /// One of unknown age is old.
+    fn is_old(&self, now: u64) -> bool {
+        self.founded == Some(true) || self.connected_at.is_none_or(|at| at.saturating_add(COUNTS_AFTER) <= now)
+    }
 }
 
 /// How long after it was added an address can be paid.
@@ -104,7 +138,7 @@ impl Artists {
             let change = ArtistChange::WalletConnected { wallet: wallet.address };
             Ok(Revision::Write(vec![
                 (redemption.clone(), Some(WalletRefusal::Used)),
-                (self.connection(artist, wallet, chain, profile.shown_name(), now)?, Some(WalletRefusal::Taken)),
+                (self.connection(artist, wallet, chain, profile.shown_name(), false, now)?, Some(WalletRefusal::Taken)),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
@@ -124,13 +158,13 @@ impl Artists {
         Ok(profile.map(|_| row.connected_at.map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs()))))
     }
 
-    /// Disconnects a wallet. The last one takes an `other` way in, and is refused as [`WalletRefusal::LastWayIn`] if the
-    /// check of that fails, too. One read and one transaction.
+    /// Disconnects a wallet. It takes an `other` way in, and is refused as [`WalletRefusal::LastWayIn`] if that is no more,
+    /// too. One read and one transaction.
     pub(in crate::store) async fn disconnect_wallet(
         &self,
         artist: ArtistId,
         address: Address,
-        other: Option<&WayIn>,
+        other: Option<&OtherWayIn>,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
         let revision = |profile: &mut Profile| {
@@ -152,32 +186,41 @@ impl Artists {
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ];
-            // That another wallet stays is what the profile's version says.
-            if profile.connected_wallets().next().is_none() {
-                let Some(other) = other else { return Ok(Revision::Refused(WalletRefusal::LastWayIn)) };
-                writes.extend(other.check.clone().map(|check| (check, Some(WalletRefusal::LastWayIn))));
+            match other {
+                Some(OtherWayIn::Wallet(version)) if *version == profile.version => {}
+                Some(OtherWayIn::Checked(check)) => writes.push(((**check).clone(), Some(WalletRefusal::LastWayIn))),
+                _ => return Ok(Revision::Refused(WalletRefusal::LastWayIn)),
             }
             Ok(Revision::Write(writes))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    /// Returns an artist's wallets as a way in; `None` if none is connected. One read.
-    pub(in crate::store) async fn wallets_as_way_in(&self, artist: ArtistId) -> Result<Option<WayIn>, StoreError> {
-        let profile = self.profile(artist).await?.filter(|profile| profile.connected_wallets().next().is_some());
-        let Some(profile) = profile else { return Ok(None) };
+    /// Returns the connected wallets that count as ways in at `now` (Unix seconds). One read.
+    pub async fn old_wallets(&self, profile: &Profile, now: u64) -> Result<Vec<OldWallet>, StoreError> {
+        let keys: Vec<_> = profile.connected_wallets().map(|wallet| wallet_key(wallet.address)).collect();
+        let rows: Vec<SignInWallet> = if keys.is_empty() { Vec::new() } else { self.0.get_many(keys).await? };
+        let is_own =
+            |row: &SignInWallet| row.artist_id == profile.artist.artist_id && profile.has_connected(row.wallet);
+        let old = rows.into_iter().filter(|row| is_own(row) && row.is_old(now));
+        // A contract that proved itself on an unknown chain can't be asked.
+        let old = old.filter(|row| row.wallet.r#type != WalletType::Smart || row.chain.is_some());
+        Ok(old.map(|row| OldWallet { address: row.wallet.address, chain: row.chain }).collect())
+    }
+
+    /// Fails its transaction if the profile, and so its wallets, has changed since it was `loaded`.
+    pub(in crate::store) fn unchanged_profile(&self, loaded: &Profile) -> Result<TransactWriteItem, StoreError> {
         let check = ConditionCheck::builder()
             .table_name(&self.0.name)
-            .set_key(Some(profile_key(artist).item()))
+            .set_key(Some(profile_key(loaded.artist.artist_id).item()))
             .condition_expression("version = :loaded")
-            .expression_attribute_values(":loaded", number(profile.version));
-        let check = TransactWriteItem::builder().condition_check(check.build()?).build();
-        Ok(Some(WayIn { check: Some(check) }))
+            .expression_attribute_values(":loaded", number(loaded.version));
+        Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 
     /// Returns whose sign-in a proved wallet is: its row and the artist's profile must agree. A contract wallet proved
-    /// itself on one chain; elsewhere its address may be another's. Up to two reads.
-    pub async fn find_by_wallet(&self, wallet: Wallet, chain: ChainId) -> Result<WalletOwner, StoreError> {
+    /// itself on one chain; elsewhere its address may be another's. `now` is in Unix seconds. Up to two reads.
+    pub async fn find_by_wallet(&self, wallet: Wallet, chain: ChainId, now: u64) -> Result<WalletOwner, StoreError> {
         let row: Option<SignInWallet> = self.0.get(&wallet_key(wallet.address)).await?;
         let Some(row) = row else { return Ok(WalletOwner::Nobody) };
         let is_same = row.wallet.r#type == wallet.r#type
@@ -188,7 +231,8 @@ impl Artists {
             };
         let profile = if is_same { self.profile(row.artist_id).await? } else { None };
         let profile = profile.filter(|profile| profile.has_connected(wallet));
-        Ok(profile.map_or(WalletOwner::Other, |profile| WalletOwner::Artist(profile.artist)))
+        let is_young = !row.is_old(now);
+        Ok(profile.map_or(WalletOwner::Other, |profile| WalletOwner::Artist { artist: profile.artist, is_young }))
     }
 
     /// Creates an artist who has a wallet and no mail address; `false` if the wallet is an artist's. One transaction.
@@ -202,7 +246,7 @@ impl Artists {
         let embedded = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let change = ArtistChange::WalletConnected { wallet: wallet.address };
         let rows = vec![
-            self.connection(artist.artist_id, wallet, chain, "", now)?,
+            self.connection(artist.artist_id, wallet, chain, "", true, now)?,
             self.embedded_insertion(artist)?,
             self.first_profile(artist, vec![embedded, wallet], now)?,
             Outbox::new(self.0.clone()).posting(artist.artist_id, change)?,
@@ -213,7 +257,14 @@ impl Artists {
 
     pub(super) fn embedded_insertion(&self, artist: &Artist) -> Result<TransactWriteItem, StoreError> {
         let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
-        let row = WalletRow { artist_id: artist.artist_id, wallet, username: "", connected_at: None, chain: None };
+        let row = WalletRow {
+            artist_id: artist.artist_id,
+            wallet,
+            username: "",
+            connected_at: None,
+            founded: None,
+            chain: None,
+        };
         self.0.insertion(&wallet_key(wallet.address), &row)
     }
 
@@ -223,10 +274,12 @@ impl Artists {
         wallet: Wallet,
         chain: ChainId,
         username: &str,
+        founds: bool,
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
         let chain = (wallet.r#type == WalletType::Smart).then_some(chain);
-        let row = WalletRow { artist_id, wallet, username, connected_at: Some(now), chain };
+        let founded = founds.then_some(true);
+        let row = WalletRow { artist_id, wallet, username, connected_at: Some(now), founded, chain };
         self.0.insertion(&wallet_key(wallet.address), &row)
     }
 }
