@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { address, isIn, launch, looksRight, open, show, signIn } from "./support.mjs";
+import { address, agePasskeys, giveProof, isIn, launch, looksRight, open, show, signIn } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -23,20 +23,24 @@ async function openWithAuthenticator() {
   return { page, passkeys: async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials, session, authenticatorId };
 }
 
-test("passkey is added, signs in without a mail, is asked for instead of a code, and is removed", async () => {
+test("passkey is added, signs in without a mail, is asked for instead of a code a day later, and is removed", async () => {
   const { page, passkeys } = await openWithAuthenticator();
-  await signIn(page);
+  const email = await signIn(page);
   const account = await page.locator("#self-address").textContent();
   await show(page, "Account");
   await page.getByText("You have no passkeys.").waitFor();
   await page.getByLabel("Name of a new passkey").fill("My laptop");
   await button(page, "Add a passkey").click();
+  await giveProof(page, email);
   await page.getByText("My laptop").first().waitFor();
   const [made] = await passkeys();
   assert.ok(made.isResidentCredential && made.rpId === "localhost");
   await looksRight(page, "with a passkey");
 
-  // The sign-in was by mail: what takes the passkey asks the browser for it, and for no code.
+  // The sign-in was by mail: what takes the passkey, a day later, asks the browser for it, and for no code.
+  await agePasskeys(page);
+  await page.reload();
+  await isIn(page);
   const payee = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(40, "0")}`;
   await show(page, "Money");
   await page.getByLabel("Another address").fill(payee);
@@ -51,12 +55,40 @@ test("passkey is added, signs in without a mail, is asked for instead of a code,
   assert.equal(await page.locator("#self-address").textContent(), account);
   assert.ok((await passkeys())[0].signCount > made.signCount);
 
+  // Its own answer removes it at once, and ends what was signed in with it.
   await button(page, "Remove My laptop").click();
   await button(page, "Remove").click();
-  await page.getByText("You have no passkeys.").waitFor();
-  await button(page, "Sign out").click();
+  await page.getByText("Your session has ended.").waitFor();
   await button(page, "Sign in with a passkey").click();
   await page.getByText("The passkey is not known here").waitFor();
+  assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("401")), []);
+  await page.context().close();
+});
+
+test("lost passkey is removed in a week by a code, and kept by both", async () => {
+  const { page, session, authenticatorId } = await openWithAuthenticator();
+  const email = await signIn(page);
+  await show(page, "Account");
+  await page.getByText("You have no passkeys.").waitFor();
+  await page.getByLabel("Name of a new passkey").fill("My phone");
+  await button(page, "Add a passkey").click();
+  await giveProof(page, email);
+  await button(page, "Remove My phone").waitFor();
+  await agePasskeys(page);
+  await page.reload();
+  await isIn(page);
+  await show(page, "Account");
+
+  const verify = (isUserVerified) => session.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
+  await verify(false);
+  await button(page, "Remove My phone").click();
+  await button(page, "Remove").click();
+  await giveProof(page, email, 1);
+  await page.getByText("unless you keep it").waitFor();
+  await verify(true);
+  await button(page, "Keep My phone").click();
+  await giveProof(page, email, 2);
+  await page.getByText("unless you keep it").waitFor({ state: "detached" });
   assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("401")), []);
   await page.context().close();
 });

@@ -79,6 +79,25 @@ export async function codesFor(email) {
 /** The newest code mailed to an address after the first `known`, once it is there. */
 export const codeFor = (email, known = 0) => found(async () => (await codesFor(email)).slice(known).at(-1), `code mailed to ${email}`);
 
+/** Codes of proofs mailed to an address, oldest first. */
+export async function proofCodesFor(email) {
+  return (await mailsTo(email)).flatMap((mail) => mail.BodyText.match(/The code is (\d{6})/)?.[1] ?? []);
+}
+
+/** The newest code of a proof after the first `known`, once the page asks for it. */
+export async function proofCodeFor(page, email, known = 0) {
+  await page.getByLabel(`Code that went to ${email}`).waitFor();
+  return found(async () => (await proofCodesFor(email)).slice(known).at(-1), `proof mailed to ${email}`);
+}
+
+/** Gives the proof that the page asks for. */
+export async function giveProof(page, email, known = 0) {
+  const code = await proofCodeFor(page, email, known);
+  const input = page.getByLabel(`Code that went to ${email}`);
+  await input.fill(code);
+  await input.waitFor({ state: "hidden" });
+}
+
 /** A code that a mailed one isn't. */
 export const wrongCode = (code) => (code === "000000" ? "000001" : "000000");
 
@@ -182,6 +201,19 @@ export const setNumber = (table, pk, sk, field, value) => askDatabase("UpdateIte
   ExpressionAttributeNames: { "#field": field },
   ExpressionAttributeValues: { ":value": { N: String(value) } },
 });
+
+/** Has the passkeys of the artist who is signed in on a page be older than a day; the page learns of it after a reload. */
+export async function agePasskeys(page) {
+  const artist = artistOf(page);
+  const { passkeys } = await (await fetch(`${stack.api}/artists/passkeys`, { headers: { authorization: tokenOf(page) } })).json();
+  for (const { id } of passkeys) await setNumber("SecretTable", `PASSKEYS#${artist}`, id, "created_at", 1_700_000_000);
+  await askDatabase("UpdateItem", {
+    TableName: "SecretTable",
+    Key: { pk: { S: `SESSIONS#${artist}` }, sk: { S: "PASSKEY" } },
+    UpdateExpression: "SET passkeys = :all",
+    ExpressionAttributeValues: { ":all": { L: passkeys.map(({ id }) => ({ M: { id: { S: id }, counts_from: { N: "1700086400" } } })) } },
+  });
+}
 
 /** Has the artist who is signed in on a page be mailed of two comments on a work of the demo, and returns the mail. */
 export async function newsMail(page, email) {

@@ -19,7 +19,7 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 27] = [
+const PARTS: [(&str, &str, &str); 30] = [
     ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
@@ -35,14 +35,17 @@ const PARTS: [(&str, &str, &str); 27] = [
     ("deposit.js", JAVASCRIPT, include_str!("page/deposit.js")),
     ("email.js", JAVASCRIPT, include_str!("page/email.js")),
     ("files.js", JAVASCRIPT, include_str!("page/files.js")),
+    ("passkey-list.js", JAVASCRIPT, include_str!("page/passkey-list.js")),
     ("passkeys.js", JAVASCRIPT, include_str!("page/passkeys.js")),
     ("preview.js", JAVASCRIPT, include_str!("page/preview.js")),
     ("profile.js", JAVASCRIPT, include_str!("page/profile.js")),
     ("programs.js", JAVASCRIPT, include_str!("page/programs.js")),
+    ("proof.js", JAVASCRIPT, include_str!("page/proof.js")),
     ("publish.js", JAVASCRIPT, include_str!("page/publish.js")),
     ("stats.js", JAVASCRIPT, include_str!("page/stats.js")),
     ("store.js", JAVASCRIPT, include_str!("page/store.js")),
     ("terms.js", JAVASCRIPT, include_str!("page/terms.js")),
+    ("wallet-list.js", JAVASCRIPT, include_str!("page/wallet-list.js")),
     ("wallets.js", JAVASCRIPT, include_str!("page/wallets.js")),
     ("webhooks.js", JAVASCRIPT, include_str!("page/webhooks.js")),
     ("withdraw.js", JAVASCRIPT, include_str!("page/withdraw.js")),

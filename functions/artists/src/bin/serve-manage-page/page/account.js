@@ -4,7 +4,7 @@ import { forgetActivity, loadActivity } from "./activity.js";
 import { forgetEmail, loadEmail } from "./email.js";
 import { forgetFiles, loadFiles } from "./files.js";
 import { $, call, confirmed, fill, leave, onClick } from "./kit.js";
-import { loadPasskeys } from "./passkeys.js";
+import { forgetPasskeys, loadPasskeys } from "./passkey-list.js";
 import { forgetProfile, loadProfile } from "./profile.js";
 import "./data.js";
 
@@ -28,5 +28,5 @@ onClick($("sign-out-everywhere"), $("activity-problem"), async () => {
 
 export function forget() {
   isOpen = false;
-  for (const forgetPart of [forgetProfile, forgetEmail, forgetActivity, forgetFiles]) forgetPart();
+  for (const forgetPart of [forgetProfile, forgetPasskeys, forgetEmail, forgetActivity, forgetFiles]) forgetPart();
 }

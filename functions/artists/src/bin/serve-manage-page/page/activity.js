@@ -15,6 +15,7 @@ const WORDS = {
   payout_removed: "Payout address removed",
   passkey_added: "Passkey added",
   passkey_removed: "Passkey removed",
+  passkey_kept: "Passkey stays",
   email_changing: "Mail address is to change",
   email_kept: "Mail address stays",
   withdrawn: "Money sent",

@@ -1,9 +1,7 @@
 // The mail address: what it is, another one, keeping the present one after all, and what is mailed to it.
 
 import { $, announce, call, confirmed, day, fill, onClick, onSubmit, when } from "./kit.js";
-
-/** The address that codes were mailed to. */
-let asked = "";
+import { prove } from "./proof.js";
 
 export async function loadEmail() {
   const { email, nextEmail, newsMails } = await call("GET", "artists/activity?limit=1");
@@ -14,27 +12,18 @@ export async function loadEmail() {
   $("mail-next-address").textContent = nextEmail?.email ?? "";
   $("mail-next-at").textContent = nextEmail ? when(day, nextEmail.at) : "";
   $("mail-form").hidden = Boolean(nextEmail);
-  if (nextEmail) $("mail-codes").hidden = true;
   return true;
 }
 
 onSubmit($("mail-form"), async ({ "new-email": address }) => {
   const email = address.value.trim();
-  const { needsCurrentCode } = await call("POST", "artists/email/challenge", { email });
-  asked = email;
-  $("present-code-field").hidden = !needsCurrentCode;
-  $("mail-codes").reset();
-  $("mail-codes").hidden = false;
-  $("new-code").focus();
-}, { email: "new-email" });
-
-onSubmit($("mail-codes"), async ({ "new-code": code, "present-code": present }) => {
-  const currentCode = $("present-code-field").hidden ? undefined : present.value.trim();
-  const { changesAt } = await call("POST", "artists/email", { email: asked, code: code.value.trim(), currentCode });
+  const newProof = await prove("newEmail", email, ["email"]);
+  const proof = await prove("changeEmail", email);
+  const { changesAt } = await call("POST", "artists/email", { email, newProof, proof });
   forgetEmail();
   await fill("mail", loadEmail);
   announce(`The address changes on ${when(day, changesAt)}.`);
-}, { code: "new-code", currentCode: "present-code", email: "new-code" });
+}, { email: "new-email", subject: "new-email" });
 
 onClick($("mail-keep"), $("mail-problem"), async () => {
   if (!await confirmed("Keep the present address?", "The new one doesn’t take its place.", "Keep it", "Back")) return;
@@ -50,8 +39,6 @@ onSubmit($("news-form"), async ({ "news-mails": choice }) => {
 $("news-mails").addEventListener("change", () => $("news-form").requestSubmit());
 
 export function forgetEmail() {
-  asked = "";
-  for (const form of ["mail-form", "mail-codes"]) $(form).reset();
-  $("mail-codes").hidden = true;
+  $("mail-form").reset();
   for (const text of ["mail-now", "mail-next-address", "mail-next-at"]) $(text).textContent = "";
 }

@@ -56,7 +56,7 @@ export function rememberDevice({ deviceToken }) {
 const SIGN_IN = ["oauth/code", "oauth/login", "oauth/link", "oauth/passkey", "oauth/passkey/challenge", "oauth/wallet", "oauth/wallet/challenge"];
 
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
-export async function call(method, path, body, extra = {}) {
+export async function call(method, path, body, extra = {}, isRenewed = false) {
   const asked = session;
   // Signing in needs no token, and a wrong code doesn't end one.
   const isSignIn = SIGN_IN.includes(path);
@@ -72,14 +72,17 @@ export async function call(method, path, body, extra = {}) {
   }
   if (response.status === 401 && !isSignIn && (asked.token || asked.isKept) && asked === session) {
     if (!response.headers.get("www-authenticate")?.includes("insufficient_user_authentication")) leave("Your session has ended. Sign in again to go on.");
-    else if (await renew()) return call(method, path, body, extra);
-    else throw new Refusal(0, asked === session ? "Nothing was changed: it needs a new code." : "");
+    // A sign-in by what was added today is never young enough.
+    else if (!isRenewed) {
+      if (await renew()) return call(method, path, body, extra, true);
+      throw new Refusal(0, asked === session ? "Nothing was changed: it needs a new code." : "");
+    }
   }
   // Whoever isn't signed in any more is told nothing of what they were answered.
   if (asked !== session) throw new Refusal(0, "");
   if (response.ok && answer) {
     nextPages.set(answer, /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]);
-    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/|webhooks|moment\/permission)/.test(path)) onChange();
+    if (method !== "GET" && /^(artists\/(?!me$|proofs$)|smartwallet\/|webhooks|moment\/permission)/.test(path)) onChange();
     return answer;
   }
   const id = response.headers.get("x-request-id");

@@ -2,7 +2,7 @@
 
 import { $, announce, call, fill, onClick, onSubmit, session } from "./kit.js";
 import { store } from "./store.js";
-import { failWallets, forgetWallets, showWallets } from "./wallets.js";
+import { failWallets, forgetWallets, showWallets } from "./wallet-list.js";
 
 const TEXTS = ["username", "bio", "instagram_username", "twitter_username", "telegram_username"];
 

@@ -2,7 +2,7 @@
 // after a reload a cookie that they can't read goes on, for the token's hour.
 
 import { $, Refusal, announce, call, credentials, isIn, keep, knownDevice, leave, markField, nobody, onClick, onSubmit, rememberDevice, session, setSession, whenLeft, whenStale } from "./kit.js";
-import { forgetPasskeys, hasPasskey, isSupported, signInWithPasskey } from "./passkeys.js";
+import { isSupported, needsPasskey, notePasskeys, signInWithPasskey } from "./passkeys.js";
 import { whenSignedBy } from "./wallets.js";
 
 /** Parts of the page, each loaded when it is opened. */
@@ -258,12 +258,12 @@ addEventListener("hashchange", showTab);
 function signOut(reason) {
   clearTimeout(session.end);
   setSession(nobody());
-  for (const dialog of ["confirm", "again"]) $(dialog).close();
+  for (const dialog of ["confirm", "again", "proof"]) $(dialog).close();
   for (const part of opened) part.forget();
   opened.clear();
   document.querySelector(".tabs [aria-current]")?.removeAttribute("aria-current");
-  forgetPasskeys();
-  for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email"]) $(text).textContent = "";
+  notePasskeys();
+  for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email", "proof-email"]) $(text).textContent = "";
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";
   for (const input of document.querySelectorAll("[aria-invalid]")) markField(input);
   for (const form of document.forms) form.reset();
@@ -298,7 +298,7 @@ whenSignedBy((signIn) => enterBy(signIn));
 
 whenStale(async () => {
   const asked = session;
-  const signInAgain = await hasPasskey() ? signInWithPasskey : asked.signInAgain;
+  const signInAgain = await needsPasskey() ? signInWithPasskey : asked.signInAgain;
   if (signInAgain) {
     const { token } = await signInAgain();
     if (asked !== session) return false;

@@ -1,53 +1,32 @@
-// Wallets: those of the artist, and those of this browser (EIP-1193), which sign in and are connected.
+// Wallets of this browser (EIP-1193): finding them, signing in with them, and what they sign.
 
-import { $, Refusal, announce, call, confirmed, knownDevice, onClick, row } from "./kit.js";
+import { $, Refusal, call, knownDevice, onClick } from "./kit.js";
 
 /** What is to happen once somebody wants to sign in with a wallet: it is given how. */
 let onSigned = () => {};
 export const whenSignedBy = (act) => (onSigned = act);
 
-const KINDS = { embedded: "Kept by the service", external: "Your own", smart: "Your own contract" };
+/** The wallets that were found, with their names. */
+export const providers = [];
+let onProvided = () => {};
 
-export function showWallets(wallets) {
-  $("wallet-list").replaceChildren(...wallets.map(walletRow));
-  $("wallets").dataset.state = "ready";
+/** Lets `act` handle each wallet that was found, and those that will be. */
+export function whenProvided(act) {
+  onProvided = act;
+  for (const [name, provider] of providers) act(name, provider);
 }
 
-export function failWallets(refusal, again) {
-  $("wallets").querySelector(".again").onclick = again;
-  $("wallets").dataset.state = "failed";
-  $("wallets").querySelector(".reason").textContent = refusal.message;
-}
-
-function walletRow({ address, type }) {
-  const element = row("wallet-row", { type: KINDS[type] ?? type, address });
-  const button = element.querySelector("button");
-  button.hidden = type === "embedded";
-  button.ariaLabel = `Disconnect ${address}`;
-  onClick(button, $("wallet-problem"), async () => {
-    const text = `${address} is no longer known as yours. Nothing changes on any chain.`;
-    if (!await confirmed("Disconnect this wallet?", text, "Disconnect")) return;
-    showWallets((await call("DELETE", `artists/wallets?address=${address}`)).wallets);
-    announce("The wallet is disconnected.");
-  });
-  return element;
-}
-
-/** Buttons that sign in with a wallet of this browser (EIP-1193), and connect it. */
+/** A button that signs in with a wallet. */
 function offerProvider(name, provider) {
-  const connect = walletButton(`Connect ${name}`, $("wallet-problem"), async () => {
-    showWallets((await call("POST", "artists/wallets", await signedChallenge(provider, "artists/wallets/challenge"))).wallets);
-    announce("The wallet is connected.");
-  });
+  providers.push([name, provider]);
   const signIn = async () => call("POST", "oauth/wallet", await signedChallenge(provider, "oauth/wallet/challenge", knownDevice()));
   const enter = walletButton(`Sign in with ${name}`, $("entry-problem"), () => onSigned(signIn));
   enter.className = "quiet wide";
-  $("providers").append(connect);
   $("entry-wallets").append(enter);
-  $("no-provider").hidden = true;
+  onProvided(name, provider);
 }
 
-function walletButton(label, problem, act) {
+export function walletButton(label, problem, act) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = label;
@@ -56,12 +35,22 @@ function walletButton(label, problem, act) {
 }
 
 /** A message of the service, signed by the wallet. */
-async function signedChallenge(provider, path, extra = {}) {
-  const [address] = await askWallet(provider, "eth_requestAccounts", []);
+export async function signedChallenge(provider, path, extra = {}) {
+  const address = await accountIn(provider);
   const { message } = await call("POST", path, { address: address.toLowerCase(), ...extra });
-  const bytes = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0"));
-  const signature = await askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
-  return { message, signature };
+  return { message, signature: await signedBy(provider, address, message) };
+}
+
+/** The account that the wallet shows this page. */
+export async function accountIn(provider) {
+  const [address] = await askWallet(provider, "eth_requestAccounts", []);
+  return address;
+}
+
+/** The wallet's signature of a text. */
+export function signedBy(provider, address, text) {
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0"));
+  return askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
 }
 
 async function askWallet(provider, method, params) {
@@ -83,5 +72,3 @@ addEventListener("eip6963:announceProvider", ({ detail: { info, provider } }) =>
 });
 dispatchEvent(new Event("eip6963:requestProvider"));
 if (!announced.size && window.ethereum) offerProvider("this browser's wallet", window.ethereum);
-
-export const forgetWallets = () => $("wallet-list").replaceChildren();
