@@ -221,7 +221,8 @@ async fn failure_is_202_until_settled_and_then_422() {
         stack.node_of(&QUIET_CHAIN.to_string()).anvil_mine(Some(CONFIRMATIONS), None).await.expect("blocks");
         (intent, id)
     };
-    let (_, (intent, id)) = tokio::join!(relay.invoke(&json!({})), settled);
+    let event = json!({});
+    let (_, (intent, id)) = tokio::join!(relay.invoke(&event), settled);
 
     assert_eq!(status(&id).await, "reverted");
     let refused = send(intent).await;

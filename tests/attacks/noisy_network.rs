@@ -43,7 +43,7 @@ async fn known_device_signs_in_by_each_way_whatever_its_network_did() {
     let email = unused_email();
     let device = stack.remember_device(&email).await;
     let artist = stack.sign_in(&email).await;
-    let mut passkey = stack.added_passkey(&artist.token).await;
+    let mut passkey = stack.added_passkey(&artist).await;
     let wallet = PrivateKeySigner::random();
 
     let send_code = strict(&stack, "send-code").await;
