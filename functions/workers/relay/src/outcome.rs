@@ -96,7 +96,7 @@ enum Stage<'a> {
     Unsettled,
     /// All.
     Settled,
-    /// Those that have waited, by the leader alone where another one may have stored another ending.
+    /// Those that have waited, by the leader alone: another one may have stored another ending, or sent them again.
     Waited(&'a Lease),
 }
 
@@ -245,7 +245,7 @@ async fn store_one(
     let is_known = was_over && is_same && costs_the_same;
     let is_stored = match stage {
         _ if is_known => false,
-        Stage::Waited(lease) if was_over => relay.transactions.end_led(lease, row, &ending, now).await?,
+        Stage::Waited(lease) => relay.transactions.end_led(lease, row, &ending, now).await?,
         _ => relay.transactions.end(row, &ending, now).await?,
     };
     let event = (is_stored || row.status == ending.status).then(|| row.outcome_event(&ending, now));

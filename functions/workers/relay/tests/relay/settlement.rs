@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use alloy::{
-    primitives::{Address, U256},
+    primitives::{Address, B256, U256},
     providers::ext::AnvilApi,
 };
 use local::{
@@ -16,12 +16,13 @@ use local::{
 use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission},
+    clock,
     model::{Call, TransactionId, TransactionStatus},
-    store::artist::{Artist, BatchReference, NewTransaction},
+    store::artist::{Artist, BatchReference, NewTransaction, Requeue},
 };
 
 use crate::{
-    proxy::{self, Act},
+    proxy::{self, Act, Gate},
     support::{
         Error, FOREVER, Running, Ways, act_as, assert_done_once, batch_of, counting, forgetful, outcomes, queue, relay,
         relay_over, renaming, run, spawn, stage, token_creation, transaction, until, until_pooled, until_sent,
@@ -120,6 +121,47 @@ async fn crash_while_a_failure_waits_tells_it_once() -> Result<(), Error> {
     run(&ChainRelay { holder, ..careful(relay(&workshop, &workshop.rpc_url)?) }).await?;
 
     assert_refused_once(&workshop, &artists[0], id).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn former_leader_tells_no_failure_of_what_was_sent_again() -> Result<(), Error> {
+    let (workshop, artists, _) = stage("relay-told-late", 1).await?;
+    let (store, artist, mut ways) = (workshop.transactions(), artists[0], Ways::of(&workshop));
+    let (gate, is_held) = (Gate::default(), Arc::new(AtomicBool::new(false)));
+    let (late, held) = (gate.clone(), Arc::clone(&is_held));
+    // The ending is under way when the lead is lost.
+    ways.store = proxy::start(&ways.store, move |request| {
+        if request.operation == "TransactWriteItems" && request.body.to_string().contains(r#""reverted""#) {
+            held.store(true, Relaxed);
+            return Act::Wait(late.clone());
+        }
+        Act::Forward
+    })
+    .await?;
+    let former = relay_over(&workshop, &ways).await?;
+    let holder = former.holder.clone();
+    let (id, running) = refused(&workshop, &artist, former).await?;
+    until_failing(&workshop, &artist, id).await?;
+    let failing = transaction(&workshop, &artist, id).await?;
+    mine(&workshop, CONFIRMATIONS).await?;
+    until("held", async || Ok(is_held.load(Relaxed))).await?;
+
+    store.acquire_lease(workshop.chain.id, &holder).await?.ok_or("no lead")?;
+    let (now, first) = (clock::now()?.as_secs(), failing.batch.ok_or("no batch")?);
+    assert!(store.requeue(&failing, Requeue::default(), now).await?);
+    let again = BatchReference { nonce: first.nonce + 100, ..first };
+    let queued = transaction(&workshop, &artist, id).await?;
+    assert!(store.mark_sent(&queued, again, B256::repeat_byte(1), now).await?);
+    gate.open();
+    until("settled", async || {
+        let batch = batch_of(&workshop, &failing).await?;
+        Ok(batch.is_some_and(|batch| batch.pending.is_empty()))
+    })
+    .await?;
+
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Sent);
+    assert!(outcomes(&workshop).await?.is_empty());
+    running.kill().await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -195,7 +195,8 @@ impl Transactions {
         self.end_by(Decision::Batch, transaction, ending, now).await
     }
 
-    /// The same for the leader alone: another one may have found another ending in another block.
+    /// The same for the leader alone, as long as the ending's batch is the last that has the transaction: another leader
+    /// may have found another ending in another block, or have sent it again.
     pub async fn end_led(
         &self,
         lease: &Lease,
@@ -231,7 +232,7 @@ impl Transactions {
         ending: &Ending,
         now: u64,
     ) -> Result<bool, StoreError> {
-        let Some(conclusion) = self.conclusion(transaction, ending, now)? else { return Ok(false) };
+        let Some(conclusion) = self.conclusion(decision, transaction, ending, now)? else { return Ok(false) };
         let mut same_day = true;
         for attempt in 0..ATTEMPTS {
             let refund = i128::from(cost(transaction, ending)) - i128::from(transaction.charge.wei);
@@ -269,6 +270,7 @@ impl Transactions {
 
     fn conclusion(
         &self,
+        decision: Decision<'_>,
         transaction: &Transaction,
         ending: &Ending,
         now: u64,
@@ -298,6 +300,10 @@ impl Transactions {
             set.push("#batch = :batch");
             update = update.expression_attribute_names("#batch", "batch");
             update = update.expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
+            if matches!(decision, Decision::LedBatch(_)) {
+                let condition = update.get_condition_expression().clone().unwrap_or_default();
+                update = update.condition_expression(format!("{condition} AND #batch = :batch"));
+            }
         }
         match ending.mined {
             Some(mined) => {
