@@ -48,6 +48,12 @@ pub(crate) fn ensure_leader(written: bool) -> Result<(), RelayError> {
     if written { Ok(()) } else { Err(RelayError::LeaseLost) }
 }
 
+/// Fails if a write was refused because a transaction has changed since it was read: its batch stays as it is, and is
+/// concluded again.
+pub(crate) fn ensure_unchanged(written: bool) -> Result<(), RelayError> {
+    if written { Ok(()) } else { Err(StoreError::Contention("a transaction's attempts").into()) }
+}
+
 /// Failures and delays of nodes are not fatal: the step runs again on the next turn.
 pub(crate) fn retry_if_node<T: Default>(error: RelayError) -> Result<T, RelayError> {
     match error {

@@ -17,7 +17,7 @@ use shared::{
 
 use crate::{
     chain::{ChainRelay, Leadership},
-    error::RelayError,
+    error::{RelayError, ensure_unchanged},
     signed::transaction,
 };
 
@@ -229,7 +229,7 @@ async fn store_one(
             let pause = 1 << row.attempts_before(reference).min(MAX_DOUBLINGS);
             let not_before = overtaken_in.map(|block| block.saturating_add(pause));
             let requeue = Requeue { max_batch_len, not_before, attempt: Some((reference, wei)) };
-            relay.transactions.requeue(row, requeue, now).await?;
+            ensure_unchanged(relay.transactions.requeue(row, requeue, now).await?)?;
             return Ok(Conclusion::default());
         }
     };

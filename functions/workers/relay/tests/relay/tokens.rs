@@ -1,6 +1,12 @@
 //! Moments whose ids are known only when their transaction is signed.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use alloy::{
     primitives::{Address, B256, U256},
@@ -15,12 +21,15 @@ use shared::{
         SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
     },
     model::{Call, Plan, TransactionStatus},
-    store::artist::{Artist, NewTransaction},
+    store::artist::{Artist, BatchReference, NewTransaction},
 };
 
-use crate::support::{
-    Error, FOREVER, RESERVE, act_with_tip, come_before, counting, forgetful, lanes_receipts, queue, relay, run, spawn,
-    stage, token_creation, transaction, until_sent, until_turned,
+use crate::{
+    proxy::{self, Act, Gate},
+    support::{
+        Error, FOREVER, RESERVE, Ways, act_with_tip, come_before, counting, forgetful, lanes_receipts, queue, relay,
+        relay_over, run, spawn, stage, token_creation, transaction, until, until_sent, until_turned,
+    },
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,6 +97,49 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     assert_eq!(u128::from(row.charge.wei), spent);
     let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!(u128::from(account.spent), spent);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempt_is_counted_although_the_row_changes_meanwhile() -> Result<(), Error> {
+    const EARLIER: u64 = 1_000;
+    let (workshop, artists, collection) = stage("relay-attempt-raced", 1).await?;
+    let (node, store, artist) = (workshop.node().await?, workshop.transactions(), artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://second")?]).await?[0];
+    let (url, forgets) = forgetful(&workshop).await?;
+    let (gate, is_held) = (Gate::default(), Arc::new(AtomicBool::new(false)));
+    let (late, held, mut ways) = (gate.clone(), Arc::clone(&is_held), Ways { node: url, ..Ways::of(&workshop) });
+    ways.store = proxy::start(&ways.store, move |request| {
+        if request.operation == "TransactWriteItems" && request.body.to_string().contains("last_attempt_wei = :last") {
+            held.store(true, Relaxed);
+            return Act::Wait(late.clone());
+        }
+        Act::Forward
+    })
+    .await?;
+    let mut running = spawn(relay_over(&workshop, &ways).await?);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
+    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    until("held", async || Ok(is_held.load(Relaxed))).await?;
+
+    // What another batch cost it is corrected between the read and the write.
+    let batch = sent.batch.ok_or("no batch")?;
+    let earlier = BatchReference { nonce: batch.nonce + 100, ..batch };
+    store.correct_try(&transaction(&workshop, &artist, id).await?, earlier, EARLIER).await?;
+    gate.open();
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+    running.done().await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.attempts), (TransactionStatus::Mined, 1), "{row:?}");
+    let mut spent = u128::from(EARLIER);
+    for receipt in lanes_receipts(&workshop, &node).await? {
+        spent += u128::from(receipt.gas_used) * receipt.effective_gas_price;
+    }
+    assert_eq!(u128::from(row.charge.wei), spent);
     Ok(())
 }
 
