@@ -129,8 +129,9 @@ impl<'a> Leader<'a> {
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
             self.refill().await.or_else(retry_if_node)?;
-            let mut queue = self.window.read(self.leadership.relay).await?;
-            self.expire(&mut queue).await?;
+            let now = self.leadership.now()?;
+            let mut queue = self.window.read(self.leadership.relay, now).await?;
+            self.expire(&mut queue, now).await?;
             let Turn { has_sent, is_exhausted } = self.send(&queue).await.or_else(retry_if_node)?;
             if is_exhausted {
                 self.window.move_on();
@@ -230,16 +231,15 @@ impl<'a> Leader<'a> {
     /// Ends what wasn't sent before its time, and leaves it out of the queue: no lane, node or fee can keep it there. A
     /// block that has it may still be dropped or come back until it is settled. Two reads and a write each, for as many
     /// as a turn has time for.
-    async fn expire(&mut self, queue: &mut Vec<Queued>) -> Result<(), RelayError> {
-        let (leadership, now) = (self.leadership, self.leadership.now()?);
-        let is_late = |queued: &Queued| queued.valid_until.is_some_and(|until| until <= now);
-        if !queue.iter().any(is_late) {
+    async fn expire(&mut self, queue: &mut Vec<Queued>, now: u64) -> Result<(), RelayError> {
+        let leadership = self.leadership;
+        if !queue.iter().any(|queued| queued.is_late(now)) {
             return Ok(());
         }
         let (assignment, (in_flight, _)) = (Assignment::of(&self.lanes, leadership.relay), in_flight(&self.lanes));
         let (late, rest): (Vec<_>, _) = queue.drain(..).partition(|queued| {
             let id = queued.transaction_id;
-            is_late(queued) && !in_flight.contains(&id) && !assignment.is_unsettled(id)
+            queued.is_late(now) && !in_flight.contains(&id) && !assignment.is_unsettled(id)
         });
         *queue = rest;
         for queued in late.iter().take(EXPIRED_AT_ONCE) {

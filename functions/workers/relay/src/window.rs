@@ -43,8 +43,8 @@ impl Window {
     }
 
     /// The queue's first transactions and, if there are more, those of the further page that overtake none of their
-    /// artist's. One read of each page in each queue.
-    pub(crate) async fn read(&mut self, relay: &ChainRelay) -> Result<Vec<Queued>, RelayError> {
+    /// artist's, or that are late, given the Unix time in seconds. One read of each page in each queue.
+    pub(crate) async fn read(&mut self, relay: &ChainRelay, now: u64) -> Result<Vec<Queued>, RelayError> {
         let (store, chain) = (&relay.transactions, relay.chain.id);
         let mut queue = store.queued(chain, self.len).await?;
         let Some(last) = queue.last().filter(|_| queue.len() >= self.len).map(|last| last.place.clone()) else {
@@ -58,7 +58,7 @@ impl Window {
         self.end = page.last().filter(|_| page.len() >= self.len).map(|last| last.place.clone());
         self.pages = queue.iter().chain(&page).cloned().collect();
         self.sweep.seen.extend(self.pages.iter().map(|queued| queued.transaction_id));
-        queue.extend(if self.after.is_some() { self.sweep.without_later(page) } else { page });
+        queue.extend(if self.after.is_some() { self.sweep.without_later(page, now) } else { page });
         Ok(queue)
     }
 
@@ -80,15 +80,15 @@ impl Window {
 }
 
 impl Sweep {
-    /// A page without the transactions that would overtake one before it.
-    fn without_later(&self, mut page: Vec<Queued>) -> Vec<Queued> {
+    /// A page without the transactions that would overtake one before it. Those that are late only end.
+    fn without_later(&self, mut page: Vec<Queued>, now: u64) -> Vec<Queued> {
         let mut passed = self.passed.clone();
         page.retain(|queued| {
             let is_free = self.known.contains(&queued.transaction_id) && !passed.keeps_back(queued);
             if !is_free {
                 passed.add(queued);
             }
-            is_free
+            is_free || queued.is_late(now)
         });
         page
     }
@@ -135,8 +135,20 @@ mod tests {
         sweep.known.extend([0, 2, 3].map(|known: usize| page[known].transaction_id));
 
         for _ in 0..2 {
-            assert_eq!(sweep.without_later(page.to_vec()), [page[2].clone()]);
+            assert_eq!(sweep.without_later(page.to_vec(), 0), [page[2].clone()]);
         }
+    }
+
+    #[test]
+    fn late_transactions_of_a_further_page_are_kept_to_end() {
+        let passed = ArtistId::random();
+        let mut sweep = Sweep::default();
+        sweep.passed.add(&queued(passed, "1"));
+        let until = |artist_id, place, valid_until| Queued { valid_until, ..queued(artist_id, place) };
+        let late = [until(passed, "5", Some(9)), until(ArtistId::random(), "6", Some(10))];
+        let page = [&late[..], &[until(passed, "7", Some(11)), until(passed, "8", None)]].concat();
+
+        assert_eq!(sweep.without_later(page, 10), late);
     }
 
     #[test]

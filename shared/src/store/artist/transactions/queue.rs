@@ -50,6 +50,13 @@ pub struct Queued {
     pub not_before: Option<u64>,
 }
 
+impl Queued {
+    /// Whether its time is over, given the Unix time in seconds: it only ends.
+    pub fn is_late(&self, now: u64) -> bool {
+        self.valid_until.is_some_and(|until| until <= now)
+    }
+}
+
 impl Transaction {
     /// Its row in the queue.
     pub(super) fn queued(&self) -> Queued {
