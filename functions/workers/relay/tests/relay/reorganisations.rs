@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -343,6 +343,8 @@ struct Filled {
     ids: Vec<TransactionId>,
     batch: Batch,
     is_closed: Arc<AtomicBool>,
+    /// How often a lane's balance was read.
+    balances: Arc<AtomicUsize>,
     running: Running,
 }
 
@@ -363,6 +365,7 @@ async fn filled(
         _ => Act::Forward,
     })
     .await?;
+    let (url, balances) = counting(&url, "eth_getBalance").await?;
     let mut ids = Vec::new();
     for (index, artist) in artists.iter().enumerate() {
         ids.extend(queue(workshop, artist, vec![renaming(collection.into(), &format!("ar://{index}"))]).await?);
@@ -383,7 +386,7 @@ async fn filled(
         Ok(stored.is_some_and(|batch| batch.status == BatchStatus::Filled))
     };
     until("filled", is_over).await?;
-    Ok(Filled { ids, batch, is_closed, running })
+    Ok(Filled { ids, batch, is_closed, balances, running })
 }
 
 /// Drops the newest block for one that has a batch's first version.
@@ -398,11 +401,11 @@ async fn mine_after_all(workshop: &Workshop, batch: &Batch) -> Result<(), Error>
 #[tokio::test(flavor = "multi_thread")]
 async fn filled_nonce_whose_block_is_dropped_does_nothing_twice() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-filled", 2).await?;
-    let Filled { ids, batch, is_closed, mut running } =
+    let Filled { ids, batch, is_closed, balances, mut running } =
         filled(&workshop, (artists.as_slice(), collection.into()), 4).await?;
     let (node, slot) = (workshop.node().await?, batch.slot);
     // A turn in which they could be sent again.
-    tokio::time::sleep(2 * SHORT).await;
+    until_turned(&workshop, &balances).await?;
     for (artist, id) in artists.iter().zip(&ids) {
         let row = transaction(&workshop, artist, *id).await?;
         assert_eq!((row.status, row.batch), (TransactionStatus::Queued, Some(slot.into())), "{row:?}");
