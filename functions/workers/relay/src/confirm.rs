@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::node::{Receipt, Standing},
     store::artist::BatchStatus,
@@ -16,6 +17,9 @@ use crate::{
     report::Report,
     watch::{close, testimony},
 };
+
+/// Batches whose blocks are looked for side by side.
+const SIDE_BY_SIDE: usize = 16;
 
 /// State of an unfinalized batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,37 +98,22 @@ pub(crate) async fn confirm(
     head: u64,
     report: &mut Report,
 ) -> Result<(), RelayError> {
-    let mut index = 0;
-    while index < lane.unfinalized.len() {
-        let tracked = &mut lane.unfinalized[index];
-        if is_dropped(tracked, lane.on_chain) {
+    let (relay, on_chain) = (leadership.relay, lane.on_chain);
+    for tracked in &mut lane.unfinalized {
+        if is_dropped(tracked, on_chain) {
             // A node that lags looks the same, and takes what it is sent. What it answers changes nothing.
-            let _ = tracked.send(leadership.relay).await;
+            let _ = tracked.send(relay).await;
         }
-        let state = State::of(tracked, lane.on_chain, head, &leadership);
-        let (step, receipt) = if !state.needs_block() {
-            (Step::Wait, None)
-        } else if is_held(leadership.relay, tracked).await {
-            tracked.missing_since = None;
-            (next_step(state, Inclusion::SameBlock), None)
-        } else {
-            match testimony(leadership.relay, tracked).await {
-                // No other node has that block, or one has another.
-                Ok(Some((_, false))) => {
-                    tracked.missing_since = None;
-                    (Step::Wait, None)
-                }
-                Ok(found) => {
-                    let receipt = found.map(|(receipt, _)| receipt);
-                    (next_step(state, inclusion(tracked, receipt.as_ref(), leadership.times.grace)), receipt)
-                }
-                // Nodes that fail or contradict each other keep only this batch waiting.
-                Err(error) => {
-                    retry_if_node::<()>(error)?;
-                    (Step::Wait, None)
-                }
-            }
-        };
+    }
+    // A node that hangs costs its wait once, however many are due.
+    let found: Vec<_> = stream::iter(lane.unfinalized.iter_mut())
+        .map(|tracked| look_for(relay, tracked, on_chain, head))
+        .buffered(SIDE_BY_SIDE)
+        .try_collect()
+        .await?;
+    let mut index = 0;
+    for (step, receipt) in found {
+        let tracked = &mut lane.unfinalized[index];
         if matches!(step, Step::Confirm | Step::Finish) {
             settle_failures(leadership, tracked, report).await?;
         }
@@ -133,7 +122,7 @@ pub(crate) async fn confirm(
             (Step::Confirm, _) => tracked.is_confirmed = true,
             (Step::Conclude, Some(receipt)) => {
                 let is_settled = receipt.block + leadership.chain.confirmations <= head;
-                let concluded = conclude(leadership.relay, batch, &receipt, is_settled).await.map(Some);
+                let concluded = conclude(relay, batch, &receipt, is_settled).await.map(Some);
                 if let Some(conclusion) = concluded.or_else(retry_if_node)? {
                     report.ended += conclusion.ended;
                     *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;
@@ -154,6 +143,36 @@ pub(crate) async fn confirm(
         index += 1;
     }
     Ok(())
+}
+
+/// What to do about a batch, with the receipt that was found if its block isn't the chain's for certain.
+async fn look_for(
+    relay: &ChainRelay,
+    tracked: &mut Tracked,
+    on_chain: u64,
+    head: u64,
+) -> Result<(Step, Option<Receipt>), RelayError> {
+    let state = State::of(tracked, on_chain, head, relay);
+    if !state.needs_block() {
+        return Ok((Step::Wait, None));
+    }
+    if is_held(relay, tracked).await {
+        tracked.missing_since = None;
+        return Ok((next_step(state, Inclusion::SameBlock), None));
+    }
+    match testimony(relay, tracked).await {
+        // No other node has that block, or one has another.
+        Ok(Some((_, false))) => {
+            tracked.missing_since = None;
+            Ok((Step::Wait, None))
+        }
+        Ok(found) => {
+            let receipt = found.map(|(receipt, _)| receipt);
+            Ok((next_step(state, inclusion(tracked, receipt.as_ref(), relay.times.grace)), receipt))
+        }
+        // Nodes that fail or contradict each other keep only this batch waiting.
+        Err(error) => retry_if_node(error).map(|()| (Step::Wait, None)),
+    }
 }
 
 /// Stores and tells which transactions of a batch failed, now that its block is settled.

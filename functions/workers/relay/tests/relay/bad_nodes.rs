@@ -3,7 +3,7 @@
 use std::{
     iter,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
@@ -18,7 +18,7 @@ use shared::{
 };
 
 use crate::{
-    proxy::{self, Act, Request, Vice, Wayward},
+    proxy::{self, Act, Gate, Request, Vice, Wayward},
     support::{
         Error, FOREVER, Running, SHORT, assert_done_once, nodes, nonces, queue, relay, relay_behind, renaming, run,
         spawn, stage, transaction, until, until_pooled, until_sent,
@@ -52,6 +52,49 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
         assert!(first.disturbed() > 0, "{vice:?}");
     }
     assert_done_once(&workshop, collection, &expected).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_node_keeps_all_due_batches_waiting_together() -> Result<(), Error> {
+    const FINAL: u64 = 12;
+    let (workshop, artists, collection) = stage("relay-slow-node", 1).await?;
+    let lasting = |url: &str| -> Result<ChainRelay, Error> {
+        let mut relay = relay(&workshop, url)?;
+        relay.chain.reorg_depth = FINAL;
+        Ok(relay)
+    };
+    let (mut blocks, mut lanes) = (Vec::new(), Vec::new());
+    for uri in ["ar://0", "ar://1"] {
+        let id = queue(&workshop, &artists[0], vec![renaming(collection, uri)]).await?[0];
+        run(&lasting(&workshop.rpc_url)?).await?;
+        let row = transaction(&workshop, &artists[0], id).await?;
+        blocks.push(format!("{:#x}", row.mined.ok_or("not mined")?.block));
+        lanes.push(row.batch.ok_or("no batch")?.lane);
+    }
+    assert_eq!(lanes[0], lanes[1]);
+    workshop.node().await?.anvil_mine(Some(FINAL), None).await?;
+    // It shows neither block before both are asked for.
+    let (gate, asked) = (Gate::default(), Arc::new(Mutex::new(Vec::new())));
+    let seen = Arc::clone(&asked);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let block = request.body["params"][0].as_str().unwrap_or_default().to_owned();
+        if request.operation != "eth_getBlockByNumber" || !blocks.contains(&block) {
+            return Act::Forward;
+        }
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(block);
+        if blocks.iter().all(|block| seen.contains(block)) {
+            gate.open();
+        }
+        Act::Wait(gate.clone())
+    })
+    .await?;
+
+    run(&lasting(&url)?).await?;
+
+    let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(asked.len() >= 2 && asked[0] != asked[1], "{asked:?}");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
