@@ -146,3 +146,22 @@ async fn removed_passkey_ends_its_tokens_and_adds_no_other() {
     Answer::of(stack.get("/me").bearer_auth(&thief.token)).await.expect_error(401);
     assert!(is_fresh(&stack, &owner).await);
 }
+
+#[tokio::test]
+async fn planted_passkey_uses_up_no_proofs_of_its_owner() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut planted = stack.new_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let thief = stack.sign_in_with_passkey(&mut planted).await;
+    for (way, most) in [("email", 5), ("passkey", 20)] {
+        let asked = json!({"act": "removePasskey", "subject": id, "way": way});
+        for _ in 0..most {
+            stack.ask_proof(&thief, &asked).await.expect_success();
+        }
+        stack.ask_proof(&thief, &asked).await.expect_error(429);
+    }
+    let owner = stack.sign_in(&artist.email).await;
+    let left = stack.remove_passkey_by_mail(&owner, &id).await.expect_success();
+    assert_eq!(left.body["passkeys"], json!([]));
+}

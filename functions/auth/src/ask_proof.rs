@@ -59,8 +59,8 @@ pub struct AskProofResponse {
 /// What decides who has the account takes a proof for exactly that, and none of another or from before: a code to its mailbox,
 /// the signature of a wallet that was connected at least a day ago, or the answer of a passkey that was added at least a day
 /// ago and isn't to be removed; for `removePasskey` and `keepPasskey` also that of the passkey itself. `newEmail` is a code
-/// to an address that is nobody's. Give it with `PUT /artists/proofs`. At most 5 in an hour and 20 in a day. Needs a sign-in
-/// within the last 15 minutes.
+/// to an address that is nobody's. Give it with `PUT /artists/proofs`. At most 5 codes in an hour and 20 in a day, and 20
+/// and 60 other proofs. Needs a sign-in within the last 15 minutes.
 #[utoipa::path(
     post,
     path = "/artists/proofs",

@@ -15,6 +15,7 @@ use shared::{
         rate_limit::{self, Limit},
         service_address::ServiceAddress,
         session::SessionAuthenticator,
+        token::{Means, VerifiedToken},
         wallet_proof::{Challenger, Purpose},
     },
     chain::Chains,
@@ -87,7 +88,7 @@ impl Endpoint for AskProof {
         let proven = ProvenAct::new(act, &subject)
             .map_err(|error| ApiError::invalid_field("subject", format!("{error}, for {act}")))?;
         let mut states = vec![self.clients.admit(request, now).await?];
-        states.extend(rate_limit::admit(&self.windows, &limits_of_asker(token.artist), now).await?);
+        states.extend(rate_limit::admit(&self.windows, &limits_of_asker(&token, way), now).await?);
         request.note_limits(&states);
         let answer = match (way, address) {
             (ProofWay::Wallet, Some(address)) => {
@@ -213,14 +214,21 @@ impl AskProof {
     }
 }
 
-fn limits_of_asker(artist: ArtistId) -> [Limit; 2] {
+/// What a passkey or wallet of today signed in, or a stolen passkey, uses up none of what the owner's other sign-ins have.
+fn limits_of_asker(token: &VerifiedToken, way: ProofWay) -> [Limit; 2] {
+    let means = match &token.means {
+        Means::Passkey(id) => id.to_string(),
+        Means::YoungWallet => "young".to_owned(),
+        Means::Other => "other".to_owned(),
+    };
+    let (kind, hourly, daily) = if way == ProofWay::Email { ("mail", 5, 20) } else { ("answer", 20, 60) };
     let limit = |name: &str, max: u32, window: Duration| Limit {
-        subject: format!("proof#{name}#{artist}"),
+        subject: format!("proof#{name}#{}#{means}#{kind}", token.artist),
         max,
         window,
         message: "You asked for many proofs: give the newest one, or wait",
     };
-    [limit("artist", 5, HOUR), limit("artist#day", 20, DAY)]
+    [limit("artist", hourly, HOUR), limit("artist#day", daily, DAY)]
 }
 
 /// Whoever has many accounts mails one mailbox no more.
