@@ -241,7 +241,7 @@ async fn adding_and_removing_at_once_leaves_a_true_mark() {
     removed.expect_success();
     let left = stack.only_passkey(&artist).await;
     assert_ne!(left, first);
-    let mark = stack.row("SecretTable", &format!("SESSIONS#{}", stack.artist_id(&artist)), "PASSKEY").await;
+    let mark = stack.row("SecretTable", &format!("SESSIONS#{}", stack.artist_id(&artist)), "PASSKEYS").await;
     let marked: Vec<Value> = mark.expect("a mark")["passkeys"]
         .as_l()
         .expect("a list")
@@ -252,6 +252,28 @@ async fn adding_and_removing_at_once_leaves_a_true_mark() {
 }
 
 #[tokio::test]
+async fn passkey_from_before_there_were_marks_signs_in_and_is_removed() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let (id, partition) = (stack.only_passkey(&artist).await, format!("SESSIONS#{}", stack.artist_id(&artist)));
+    let key = |value: &str| AttributeValue::S(value.to_owned());
+    let unmark = stack.dynamodb().await.delete_item().table_name("SecretTable");
+    unmark.key("pk", key(&partition)).key("sk", key("PASSKEYS")).send().await.expect("the row can be deleted");
+    stack.set("SecretTable", &partition, "PASSKEY", "is_passkey_mark", AttributeValue::Bool(true)).await;
+
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
+    for path in ["/me", "/artists/activity"] {
+        Answer::of(stack.get(path).bearer_auth(&by_passkey.token)).await.expect_success();
+    }
+    let name = id.as_str().expect("an id");
+    let proof = stack.proof_by_passkey(&by_passkey, &mut passkey, "removePasskey", name).await;
+    let left = stack.remove_passkey(&by_passkey, &id, &proof).await.expect_success();
+    assert_eq!(left.body["passkeys"], json!([]));
+    Answer::of(stack.get("/me").bearer_auth(&by_passkey.token)).await.expect_error(401);
+}
+
+#[tokio::test]
 async fn an_artist_has_at_most_ten_passkeys() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
@@ -259,7 +281,7 @@ async fn an_artist_has_at_most_ten_passkeys() {
     let (_, body) = stack.made_passkey(&artist.token).await;
     // Nine more, as if they had been added on other days.
     let partition = format!("SESSIONS#{}", stack.artist_id(&artist));
-    let mut passkeys = stack.row("SecretTable", &partition, "PASSKEY").await.expect("a mark")["passkeys"].clone();
+    let mut passkeys = stack.row("SecretTable", &partition, "PASSKEYS").await.expect("a mark")["passkeys"].clone();
     if let AttributeValue::L(passkeys) = &mut passkeys {
         for number in 0..9_u8 {
             let mut another = passkeys[0].as_m().expect("a passkey").clone();
@@ -267,7 +289,7 @@ async fn an_artist_has_at_most_ten_passkeys() {
             passkeys.push(AttributeValue::M(another));
         }
     }
-    stack.set("SecretTable", &partition, "PASSKEY", "passkeys", passkeys).await;
+    stack.set("SecretTable", &partition, "PASSKEYS", "passkeys", passkeys).await;
     let proof = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
     stack.add_passkey(&artist, &body, &proof).await.expect_error(409);
 }

@@ -209,7 +209,7 @@ export async function agePasskeys(page) {
   for (const { id } of passkeys) await setNumber("SecretTable", `PASSKEYS#${artist}`, id, "created_at", 1_700_000_000);
   await askDatabase("UpdateItem", {
     TableName: "SecretTable",
-    Key: { pk: { S: `SESSIONS#${artist}` }, sk: { S: "PASSKEY" } },
+    Key: { pk: { S: `SESSIONS#${artist}` }, sk: { S: "PASSKEYS" } },
     UpdateExpression: "SET passkeys = :all",
     ExpressionAttributeValues: { ":all": { L: passkeys.map(({ id }) => ({ M: { id: { S: id }, counts_from: { N: "1700086400" } } })) } },
   });

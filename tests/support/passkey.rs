@@ -117,7 +117,7 @@ impl Stack {
     async fn set_passkeys(&self, artist: &SignedIn, in_row: &str, in_mark: &str, time: u64) {
         let (id, time) = (self.artist_id(artist), AttributeValue::N(time.to_string()));
         let mark = format!("SESSIONS#{id}");
-        let mut passkeys = self.row("SecretTable", &mark, "PASSKEY").await.expect("a mark")["passkeys"].clone();
+        let mut passkeys = self.row("SecretTable", &mark, "PASSKEYS").await.expect("a mark")["passkeys"].clone();
         if let AttributeValue::L(passkeys) = &mut passkeys {
             for passkey in passkeys {
                 let AttributeValue::M(passkey) = passkey else { continue };
@@ -126,7 +126,7 @@ impl Stack {
                 self.set("SecretTable", &format!("PASSKEYS#{id}"), name, in_row, time.clone()).await;
             }
         }
-        self.set("SecretTable", &mark, "PASSKEY", "passkeys", passkeys).await;
+        self.set("SecretTable", &mark, "PASSKEYS", "passkeys", passkeys).await;
     }
 
     /// A challenge of a sign-in.

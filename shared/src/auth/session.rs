@@ -36,7 +36,8 @@ impl VerifiedToken {
     }
 
     fn has_lost_its_passkey(&self, now: Duration) -> bool {
-        matches!(&self.means, Means::Passkey(id) if self.passkeys.find(id, now.as_secs()).is_none())
+        let is_marked = |id| self.passkeys.is_missing() || self.passkeys.find(id, now.as_secs()).is_some();
+        matches!(&self.means, Means::Passkey(id) if !is_marked(id))
     }
 
     /// Until when the sign-in counts as recent, in Unix seconds.

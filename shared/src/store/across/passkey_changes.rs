@@ -57,7 +57,7 @@ impl PasskeyChanges {
     }
 
     /// Adds a passkey that was made in a ceremony; one that is to be removed is replaced. `now` is in Unix seconds. Two to
-    /// four reads and one transaction.
+    /// five reads and one transaction.
     pub async fn add(
         &self,
         artist: ArtistId,
@@ -83,7 +83,7 @@ impl PasskeyChanges {
         proof: ProofId,
         now: u64,
     ) -> Result<Outcome, StoreError> {
-        let mark = self.passkeys.mark(artist).await?;
+        let mark = self.passkeys.mark_or_stored(artist, now).await?;
         let proven = ProvenAct::AddPasskey(ceremony);
         if self.checks.counting(artist, proof, &proven, &mark, now).await?.is_none() {
             return Ok(Some(Err(PasskeyRefusal::Unproved)));
@@ -105,7 +105,7 @@ impl PasskeyChanges {
     }
 
     /// Removes a passkey: at once while it is younger than a day, or by an answer of it or of one that counts; else a week
-    /// from `now` (Unix seconds). Two to eight reads and one transaction.
+    /// from `now` (Unix seconds). Two to nine reads and one transaction.
     pub async fn remove(
         &self,
         artist: ArtistId,
@@ -129,7 +129,7 @@ impl PasskeyChanges {
         proof: ProofId,
         now: u64,
     ) -> Result<Outcome, StoreError> {
-        let mark = self.passkeys.mark(artist).await?;
+        let mark = self.passkeys.mark_or_stored(artist, now).await?;
         let Some(marked) = mark.find(id, now) else { return Ok(Some(Err(PasskeyRefusal::Unknown))) };
         let proven = ProvenAct::RemovePasskey(id.clone());
         let Some(given) = self.checks.counting(artist, proof, &proven, &mark, now).await? else {
@@ -155,7 +155,7 @@ impl PasskeyChanges {
     }
 
     /// Keeps a passkey that is to be removed, by its own answer and a proof of another way in. `now` is in Unix seconds. Three
-    /// to seven reads and one transaction.
+    /// to eight reads and one transaction.
     pub async fn keep(
         &self,
         artist: ArtistId,
@@ -179,7 +179,7 @@ impl PasskeyChanges {
         proofs: &[ProofId],
         now: u64,
     ) -> Result<Outcome, StoreError> {
-        let mark = self.passkeys.mark(artist).await?;
+        let mark = self.passkeys.mark_or_stored(artist, now).await?;
         let Some(marked) = mark.find(id, now) else { return Ok(Some(Err(PasskeyRefusal::Unknown))) };
         if marked.expires_at.is_none() {
             return Ok(Some(Err(PasskeyRefusal::Stays)));

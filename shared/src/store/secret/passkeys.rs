@@ -1,6 +1,6 @@
 //! Passkeys of artists, and ceremonies in which they are added or used. Rows: docs/data-model.md, Passkeys.
 
-use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Put, ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -107,6 +107,11 @@ impl MarkedPasskey {
 }
 
 impl PasskeyMark {
+    /// Whether there is none: the artist's passkeys, if any, are from before there were marks.
+    pub fn is_missing(&self) -> bool {
+        self.version == 0
+    }
+
     /// The passkeys that sign in at `now` (Unix seconds).
     pub fn live(&self, now: u64) -> impl Iterator<Item = &MarkedPasskey> {
         self.passkeys.iter().filter(move |passkey| passkey.is_live(now))
@@ -216,6 +221,16 @@ impl Passkeys {
         Ok(marks.into_iter().next().unwrap_or_default())
     }
 
+    /// The same; that of the passkeys as stored if there is none. One read, and a Query where there is no mark.
+    pub(in crate::store) async fn mark_or_stored(&self, artist: ArtistId, now: u64) -> Result<PasskeyMark, StoreError> {
+        let mark = self.mark(artist).await?;
+        if !mark.is_missing() {
+            return Ok(mark);
+        }
+        let stored = self.list(artist, now).await?;
+        Ok(PasskeyMark { passkeys: stored.iter().map(StoredPasskey::marked).collect(), ..mark })
+    }
+
     /// Puts these passkeys into the mark, without those that are gone at `now` (Unix seconds); fails its transaction if the
     /// mark has changed since it was `loaded`.
     pub(in crate::store) fn marking(
@@ -227,9 +242,12 @@ impl Passkeys {
     ) -> Result<TransactWriteItem, StoreError> {
         passkeys.retain(|passkey| passkey.is_live(now));
         let mark = PasskeyMark { version: loaded.version + 1, passkeys };
+        let mut item = row(&rows::passkey_mark(artist), &mark)?;
+        // The version before lists sessions, and knows a mark among them by this alone.
+        item.insert("is_passkey_mark".to_owned(), AttributeValue::Bool(true));
         let put = Put::builder()
             .table_name(&self.0.name)
-            .set_item(Some(row(&rows::passkey_mark(artist), &mark)?))
+            .set_item(Some(item))
             .condition_expression("attribute_not_exists(pk) OR version = :loaded")
             .expression_attribute_values(":loaded", number(loaded.version));
         Ok(TransactWriteItem::builder().put(put.build()?).build())

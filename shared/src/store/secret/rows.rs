@@ -38,7 +38,7 @@ rows! { ROWS;
             /// The last of those that were signed out all at once
             fn ended_sessions() = "ALL" until "An hour later";
             /// The artist's passkeys, and when each counts
-            fn passkey_mark() = "PASSKEY";
+            fn passkey_mark() = "PASSKEYS";
         }
     }
 

@@ -33,12 +33,14 @@ pub struct Session {
     pub agent: String,
 }
 
+/// What is in the partition; `Other` is another version's.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Row {
     Ended { ended: SessionId, expires_at: u64 },
     EndedThrough { through: SessionId, expires_at: u64 },
     PasskeyMark(PasskeyMark),
+    Other {},
 }
 
 /// What is stored about a token.
@@ -66,6 +68,7 @@ impl Sessions {
                 Row::PasskeyMark(mark) => state.passkeys = mark,
                 Row::Ended { .. } => state.is_over = true,
                 Row::EndedThrough { through, .. } => state.is_over |= token <= through,
+                Row::Other {} => {}
             }
         }
         Ok(state)
@@ -88,7 +91,7 @@ impl Sessions {
                     ended.insert(token);
                 }
                 Row::EndedThrough { through, .. } => ended_through = Some(through),
-                Row::PasskeyMark(_) => {}
+                Row::PasskeyMark(_) | Row::Other {} => {}
             }
         }
         tokens.retain(|session| {
