@@ -1,16 +1,30 @@
 //! Contract of `PATCH /artists/passkeys?passkeyId=`.
 
-use shared::{http::FromFields, model::ProofId};
+use shared::{
+    http::{Fields, FromFields},
+    model::{Invalid, ProofId},
+};
 use utoipa::ToSchema;
 
 use crate::{passkey::PasskeysResponse, remove_passkey::RemovePasskeyQuery};
 
 /// What proves that it is to stay.
 #[derive(FromFields, ToSchema)]
+#[field(check)]
 pub struct KeepPasskeyRequest {
     /// Proofs of `keepPasskey`: one by the passkey itself, and one by a code or a wallet.
     #[schema(min_items = 2, max_items = 2)]
     pub proofs: Vec<ProofId>,
+}
+
+impl KeepPasskeyRequest {
+    fn check(&self, fields: &Fields<'_>) {
+        if let [one, other] = self.proofs.as_slice()
+            && one == other
+        {
+            fields.field("proofs").refuse(&Invalid("must be two different ones"));
+        }
+    }
 }
 
 /// Keep a passkey
