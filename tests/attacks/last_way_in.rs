@@ -174,12 +174,12 @@ async fn of_two_passkeys_that_are_removed_at_once_one_stays() {
         let (artist, wallet) = walleted(&stack).await;
         let mut passkey = stack.added_passkey_of_wallet(&artist, &wallet).await;
         let first = stack.only_passkey(&artist).await;
-        let artist = stack.sign_in_with_passkey(&mut passkey).await;
-        let mut other = stack.added_passkey_of_wallet(&artist, &wallet).await;
+        let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
+        let mut other = stack.added_passkey_of_wallet(&by_passkey, &wallet).await;
         let both = stack.passkeys(&artist).await;
         let second = both.iter().find(|passkey| passkey["id"] != first).expect("another passkey")["id"].clone();
-        stack.disconnect_wallet(&artist, lower(&wallet)).await.expect_success();
-        // Each by its own answer, which counts whichever is faster.
+        stack.disconnect_wallet(&by_passkey, lower(&wallet)).await.expect_success();
+        // Each by its own answer, which counts whichever is faster; with the wallet's token, which neither ends.
         let name = |id: &Value| id.as_str().expect("an id").to_owned();
         let one = stack.proof_by_passkey(&artist, &mut passkey, "removePasskey", &name(&first)).await;
         let two = stack.proof_by_passkey(&artist, &mut other, "removePasskey", &name(&second)).await;
