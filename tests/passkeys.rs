@@ -204,6 +204,28 @@ async fn pending_passkey_is_added_again() {
 }
 
 #[tokio::test]
+async fn pending_passkey_is_begun_again_besides_nine_others() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let by_passkey = stack.sign_in_with_passkey(&mut passkey).await;
+    let id = stack.only_passkey(&artist).await;
+    let partition = format!("PASSKEYS#{}", stack.artist_id(&artist));
+    let mut row = stack.row("SecretTable", &partition, id.as_str().expect("an id")).await.expect("a passkey");
+    for number in 0..9_u8 {
+        let other = format!("{:x}", Sha256::digest([number]));
+        row.insert("id".to_owned(), AttributeValue::S(other.clone()));
+        for field in ["id", "name", "credential", "created_at"] {
+            stack.set("SecretTable", &partition, &other, field, row[field].clone()).await;
+        }
+    }
+    let begin = async || Answer::of(stack.post(CHALLENGE).bearer_auth(&by_passkey.token)).await;
+    begin().await.expect_error(409);
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    begin().await.expect_success();
+}
+
+#[tokio::test]
 async fn old_wallet_adds_a_passkey_where_mails_come_back() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;

@@ -44,11 +44,12 @@ impl Endpoint for ChallengePasskey {
         let account = profile.artist.embedded_wallet.to_string();
         let name = if profile.username.is_empty() { &account } else { &profile.username };
         let known = self.passkeys.list(artist, now.as_secs()).await?;
+        // One that is to be removed may be added again.
+        let known: Vec<_> = known.iter().filter(|known| known.expires_at.is_none()).collect();
         if known.len() >= MAX_PASSKEYS {
             return Err(ApiError::conflict(format!("You have {MAX_PASSKEYS} passkeys already: remove one first")));
         }
-        // One that is to be removed may be added again.
-        let known = known.iter().filter(|known| known.expires_at.is_none()).map(credential_of);
+        let known = known.into_iter().map(credential_of);
         let known = known.map(|passkey| passkey.map(|passkey| passkey.cred_id().clone()));
         let known = known.collect::<Result<Vec<_>, _>>()?;
         let relying_party = relying_party(&self.address.of(request)?)?;
