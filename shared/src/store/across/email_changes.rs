@@ -7,7 +7,7 @@ use crate::{
     store::{
         artist::artists::{Artists, ContactRefusal, NextEmail},
         engine::table::{ArtistTable, SecretTable, StoreError},
-        secret::passkeys::Passkeys,
+        secret::{passkeys::Passkeys, proofs::ProofChallenge},
     },
 };
 
@@ -65,13 +65,22 @@ impl EmailChanges {
             return Ok(Err(EmailRefusal::NewUnproved));
         }
         let (mark, proven) = (self.passkeys.mark(artist).await?, ProvenAct::ChangeEmail(email.clone()));
-        if self.checks.counting(artist, proofs.own, &proven, &mark, now).await?.is_none() {
+        let Some(own) = self.checks.counting(artist, proofs.own, &proven, &mark, now).await? else {
             return Ok(Err(EmailRefusal::OwnUnproved));
-        }
+        };
         let contact = self.artists.contact(artist, now).await?;
-        let redemptions =
-            [self.checks.proofs.redemption(proofs.new, now)?, self.checks.proofs.redemption(proofs.own, now)?];
-        let changed = self.artists.change_email(profile.artist, &contact, email, redemptions, now).await?;
-        Ok(changed.map_err(EmailRefusal::Contact))
+        let mut writes =
+            vec![self.checks.proofs.redemption(proofs.new, now)?, self.checks.proofs.redemption(proofs.own, now)?];
+        match (own.challenge, &contact.email) {
+            (ProofChallenge::Email { .. }, Some(old)) => writes.push(self.checks.stopped.not_stopped(old, now)?),
+            (ProofChallenge::Passkey { .. }, _) => writes.push(self.passkeys.unchanged_mark(artist, &mark)?),
+            _ => {}
+        }
+        let changed = self.artists.change_email(profile.artist, &contact, email, writes, now).await?;
+        Ok(changed.map_err(|refusal| match refusal {
+            ContactRefusal::Unproved(0) => EmailRefusal::NewUnproved,
+            ContactRefusal::Unproved(_) => EmailRefusal::OwnUnproved,
+            refusal => EmailRefusal::Contact(refusal),
+        }))
     }
 }

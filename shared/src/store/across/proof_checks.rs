@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct ProofChecks {
     pub(super) proofs: Proofs,
     artists: Artists,
-    stopped: StoppedMails,
+    pub(super) stopped: StoppedMails,
 }
 
 impl ProofChecks {

@@ -304,10 +304,21 @@ impl Table {
 
     /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.
     pub(in crate::store) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        Ok(self.write_or_failed(items).await?.is_ok())
+    }
+
+    /// The same; an error has the places of the items whose conditions failed.
+    pub(in crate::store) async fn write_or_failed(
+        &self,
+        items: Vec<TransactWriteItem>,
+    ) -> Result<Result<(), Vec<usize>>, StoreError> {
         for attempt in 0..THROTTLED_ATTEMPTS {
             match self.write_or_reasons(items.clone()).await {
-                Ok(Ok(())) => return Ok(true),
-                Ok(Err(reasons)) if reasons.iter().copied().any(WriteReason::is_condition) => return Ok(false),
+                Ok(Ok(())) => return Ok(Ok(())),
+                Ok(Err(reasons)) if reasons.iter().copied().any(WriteReason::is_condition) => {
+                    let failed = reasons.iter().enumerate().filter(|(_, reason)| reason.is_condition());
+                    return Ok(Err(failed.map(|(place, _)| place).collect()));
+                }
                 Err(error) if !error.is_throttled() => return Err(error),
                 _ => tokio::time::sleep(backoff(attempt)).await,
             }

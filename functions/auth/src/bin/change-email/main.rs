@@ -60,7 +60,7 @@ fn refused(refusal: EmailRefusal) -> ApiError {
     match refusal {
         EmailRefusal::Gone => no_artist(),
         EmailRefusal::NewUnproved => unproved("newProof"),
-        EmailRefusal::OwnUnproved => unproved("proof"),
+        EmailRefusal::OwnUnproved | EmailRefusal::Contact(ContactRefusal::Unproved(_)) => unproved("proof"),
         EmailRefusal::Contact(ContactRefusal::Taken) => {
             ApiError::conflict("This address is that of another account: delete that one first, or use another")
         }

@@ -54,8 +54,10 @@ pub enum EmailOwner {
 pub enum ContactRefusal {
     /// The address is an artist's, or will be.
     Taken,
-    /// Another change is under way, or the proofs were used for one.
+    /// Another change is under way.
     Changing,
+    /// The proof in this place was used, or no longer counts.
+    Unproved(usize),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -118,14 +120,14 @@ impl Artists {
     }
 
     /// Has an address take the place of an artist's, seven days from `now` (Unix seconds): until then, mails go to the
-    /// old one, which can stop it. `contact` is what the artist has at `now`; the `redemptions` use up what proves the
-    /// change. A read and a transaction.
+    /// old one, which can stop it. `contact` is what the artist has at `now`; the `proofs` use up what proves the
+    /// change, and fail where that no longer counts. A read and a transaction.
     pub(in crate::store) async fn change_email(
         &self,
         artist: Artist,
         contact: &Contact,
         email: &Email,
-        redemptions: impl IntoIterator<Item = TransactWriteItem>,
+        proofs: Vec<TransactWriteItem>,
         now: u64,
     ) -> Result<Result<NextEmail, ContactRefusal>, StoreError> {
         if contact.next.is_some() {
@@ -148,9 +150,17 @@ impl Artists {
             .expression_attribute_names("#next", "next")
             .expression_attribute_names("#from", "from")
             .expression_attribute_values(":now", number(now));
+        let of_contact = writes.len();
         writes.push(TransactWriteItem::builder().put(put.build()?).build());
-        writes.extend(redemptions);
-        Ok(self.0.write_together(writes).await?.then_some(next).ok_or(ContactRefusal::Changing))
+        writes.extend(proofs);
+        let Err(failed) = self.0.write_or_failed(writes).await? else { return Ok(Ok(next)) };
+        let unproved = failed.iter().find_map(|place| place.checked_sub(of_contact + 1));
+        Ok(Err(match unproved {
+            _ if failed.contains(&of_contact) => ContactRefusal::Changing,
+            _ if failed.contains(&0) => ContactRefusal::Taken,
+            Some(proof) => ContactRefusal::Unproved(proof),
+            None => ContactRefusal::Changing,
+        }))
     }
 
     /// Stops a change of the mail address; `false` if none is under way at `now` (Unix seconds). A read and a transaction.
