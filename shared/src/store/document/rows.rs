@@ -3,7 +3,7 @@
 use crate::store::engine::rows::rows;
 
 rows! { ROWS;
-    /// A document is here once, whichever chains name it. A re-index takes it from here, so that no host is asked again.
+    /// A document is here once, whichever chains name it. A re-index takes it from here.
     section "Documents" {
         partition (uri_hash: &str) = "DOCUMENT#{uri_hash}" {
             /// A document as it was read from its host or a gateway, and when

@@ -94,7 +94,7 @@ macro_rules! key_function {
 pub(in crate::store) use {expiry, key_function, partition_function, rows};
 
 rows! { STRUCTURES;
-    /// Sort keys of the structures that the tables above name.
+    /// Sort keys of structures named above.
     section "Lists and ranked sets" {
         partition (list: &str) = "{list}" {
             /// A row of a list.
