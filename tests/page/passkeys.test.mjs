@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { address, agePasskeys, giveProof, isIn, launch, looksRight, open, show, signIn } from "./support.mjs";
+import { address, agePasskeys, giveProof, giveWallet, isIn, launch, looksRight, open, proofCodeFor, setNumber, show, signIn } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -10,6 +10,9 @@ after(() => browser?.close());
 
 /** An IP address can't have passkeys. */
 const local = address.replace("127.0.0.1", "localhost");
+
+/** An account of the local chain's node, of this file alone. */
+const WALLET = "0x976ea74026e726554db657fa54763abd0c3a0aa9";
 
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 
@@ -90,6 +93,33 @@ test("lost passkey is removed in a week by a code, and kept by both", async () =
   await giveProof(page, email, 2);
   await page.getByText("unless you keep it").waitFor({ state: "detached" });
   assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("401")), []);
+  await page.context().close();
+});
+
+test("who has no code adds a passkey with a wallet of yesterday", async () => {
+  const { page, passkeys } = await openWithAuthenticator();
+  await giveWallet(page, WALLET);
+  const email = await signIn(page);
+  await show(page, "Account");
+  await button(page, "Connect Test Wallet").click();
+  await page.getByText("Your own", { exact: true }).waitFor();
+  const add = async () => {
+    await page.getByLabel("Name of a new passkey").fill("My key");
+    await button(page, "Add a passkey").click();
+    await proofCodeFor(page, email);
+    await page.locator("#proof-no").click();
+  };
+  await add();
+  await page.getByText("Nothing was changed: it needs the code.").waitFor();
+  assert.deepEqual(await passkeys(), [], "the device keeps a passkey that wasn't added");
+
+  await setNumber("ArtistTable", `WALLET#${WALLET}`, "ARTIST", "connected_at", 1_700_000_000);
+  await add();
+  await button(page, "Remove My key").waitFor();
+  await button(page, `Disconnect ${WALLET}`).click();
+  await button(page, "Disconnect").click();
+  await page.locator("#wallet-list li").nth(1).waitFor({ state: "detached" });
+  assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("400")), []);
   await page.context().close();
 });
 

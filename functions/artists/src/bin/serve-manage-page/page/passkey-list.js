@@ -42,10 +42,11 @@ function passkeyRow(passkey) {
 onSubmit($("passkey-form"), async ({ "passkey-name": name }) => {
   const asked = session;
   const { ceremony, publicKey } = await call("POST", "artists/passkeys/challenge");
+  // First, so that no device keeps a passkey that isn't added.
+  const proof = await prove("addPasskey", ceremony);
   const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
   const credential = await ask(() => navigator.credentials.create({ publicKey: options }));
   if (asked !== session) return;
-  const proof = await prove("addPasskey", ceremony);
   await call("POST", "artists/passkeys", { ceremony, credential, name: name.value.trim() || undefined, proof });
   $("passkey-form").reset();
   await fill("passkeys", loadPasskeys);

@@ -47,6 +47,14 @@ async function give(proof, answer) {
   return proof;
 }
 
+/** Whether another way may prove it: this one can't, or was declined; for a wallet in place of a code, if the artist has one. */
+function isNext(way, { status, fields }) {
+  if (status === 422) return true;
+  if (status === 400) return way === "wallet" && fields.some(({ field }) => field === "address");
+  const hasWallet = () => providers.length > 0 && Boolean($("wallet-list").querySelector("button:not([hidden])"));
+  return status === 0 && (way === "passkey" || way === "email" && hasWallet());
+}
+
 /** The first of these ways that there is; what was declined or can't be done goes on to the next. */
 export async function prove(act, subject, ways) {
   const asked = session;
@@ -57,8 +65,7 @@ export async function prove(act, subject, ways) {
       const proof = await BY[way](act, subject);
       if (proof) return proof;
     } catch (refusal) {
-      const isNext = refusal.status === 422 || way === "passkey" && refusal.status === 0;
-      if (!isNext || asked !== session) throw refusal;
+      if (!isNext(way, refusal) || asked !== session) throw refusal;
       refused ??= refusal;
     }
   }
