@@ -66,9 +66,8 @@ impl Sessions {
         for row in rows {
             match row {
                 Row::PasskeyMark(mark) => state.passkeys = mark,
-                Row::Ended { .. } => state.is_over = true,
+                Row::Ended { .. } | Row::Other {} => state.is_over = true,
                 Row::EndedThrough { through, .. } => state.is_over |= token <= through,
-                Row::Other {} => {}
             }
         }
         Ok(state)
