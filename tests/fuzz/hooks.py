@@ -107,9 +107,13 @@ NOT_A_FIELD = re.compile(r"is not a field here(; did you mean \w+\?)?$")
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Adapts nine of ten valid cases to existing values, and to the rules between fields."""
-    # What is waited for doesn't come.
-    if isinstance(case.query, dict) and str(case.query.get("wait")) in map(str, range(1, 21)):
-        case.query["wait"] = "0"
+    # What is waited for doesn't come; this path waits unless it is told not to.
+    if case.path == "/events/wait" and not case.query:
+        case.query = {"wait": "0"}
+    if isinstance(case.query, dict):
+        wait = case.query.get("wait", "20" if case.path == "/events/wait" else None)
+        if str(wait) in map(str, range(1, 21)):
+            case.query["wait"] = "0"
     if not is_positive(case):
         return
     if isinstance(case.body, dict):
