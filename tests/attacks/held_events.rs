@@ -11,8 +11,8 @@ const ARTISTS: usize = 50;
 /// Requests of a network that wait at once.
 const ADMITTED: usize = 10;
 
-/// How long they wait, in seconds: longer than it takes to refuse all others.
-const WAIT: u64 = 10;
+/// How long they wait, in seconds: as long as they may, since all others are refused meanwhile.
+const WAIT: u64 = 20;
 
 fn status(answer: &Value) -> u64 {
     answer["statusCode"].as_u64().expect("a status")

@@ -171,31 +171,25 @@ impl Queue {
     }
 
     async fn look_at(&self, taken: &DuePreviews) -> Result<Previews, QueueError> {
+        if taken.failures > 1 && !taken.picture.is_empty() {
+            // Perhaps it is tried again because it was removed: then it isn't downloaded again.
+            self.require_shown(&taken.picture).await?;
+        }
         let mut content = self.size_of(taken).await?;
         if taken.picture.is_empty() {
             return Ok(Previews { picture: None, content });
-        }
-        if taken.failures > 1 {
-            // Perhaps it is tried again because it was removed: then it isn't downloaded again.
-            self.require_shown(&taken.picture).await?;
         }
         let file = self.file(&taken.picture, taken.failures).await?;
         let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
         // As late as can be: it may have been removed while it was decoded.
         self.require_shown(&picture.uri).await?;
-        let (hash, mut stored) = (Picture::hash(&picture.uri), Vec::new());
+        let hash = Picture::hash(&picture.uri);
         for (form, bytes) in forms {
-            let key = Picture::object(&hash, form.width);
-            self.bucket.put(&key, Picture::MIME, bytes).await?;
-            stored.push(key);
+            self.bucket.put(&Picture::object(&hash, form.width), Picture::MIME, bytes).await?;
         }
-        // The operator's desk moves away what it finds, after it noted the removal: what came later is seen here.
-        if let Err(removed) = self.require_shown(&picture.uri).await {
-            for key in stored {
-                self.bucket.delete(&key).await?;
-            }
-            return Err(removed);
-        }
+        // The operator's desk moves away what it finds, after it noted the removal: what came later is seen here, or by the
+        // next try if this run is killed before.
+        self.require_shown(&picture.uri).await?;
         if taken.content.uri == taken.picture {
             content.size = Some(file.len() as u64);
             (content.width, content.height) = (Some(picture.width), Some(picture.height));
@@ -203,10 +197,14 @@ impl Queue {
         Ok(Previews { picture: Some(picture), content })
     }
 
-    /// Fails if the operator removed the picture. One read.
+    /// Fails if the operator removed the picture, whose previews are deleted then. One read; a list and a call for each
+    /// preview of a removed one.
     async fn require_shown(&self, uri: &str) -> Result<(), QueueError> {
-        let removed = self.moderation.removed_picture(uri).await?;
-        removed.map_or(Ok(()), |removed| Err(QueueError::Removed(removed.reason)))
+        let Some(removed) = self.moderation.removed_picture(uri).await? else { return Ok(()) };
+        for key in self.bucket.keys_under(&Picture::objects(&Picture::hash(uri))).await? {
+            self.bucket.delete(&key).await?;
+        }
+        Err(QueueError::Removed(removed.reason))
     }
 
     /// The content's size, if it is kept here.
