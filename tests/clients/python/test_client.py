@@ -428,6 +428,33 @@ class Retrying(unittest.TestCase):
                 self.call([answer], False)
             self.assertEqual(self.sent, 1)
 
+    def test_another_place_is_asked_and_another_host_without_the_key(self) -> None:
+        asked: list[tuple[str, str | None]] = []
+        places = ["there", "https://elsewhere.example/there"]
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            asked.append((str(request.url.copy_with(query=None)), request.headers.get("x-api-key")))
+            if len(asked) > len(places):
+                return httpx.Response(200, json={"artists": []})
+            return httpx.Response(307, headers={"location": places[len(asked) - 1]})
+
+        def check() -> None:
+            first, second = "https://example.com/api/artists/search", "https://example.com/api/artists/there"
+            elsewhere = ("https://elsewhere.example/there", None)
+            self.assertEqual(asked, [(first, "moments_x"), (second, "moments_x"), elsewhere])
+            asked.clear()
+
+        transport = httpx.MockTransport(answer)
+        Moments("https://example.com/api", api_key="moments_x", transport=transport).search_artists(query="ada")
+        check()
+
+        async def run() -> None:
+            async with AsyncMoments("https://example.com/api", api_key="moments_x", transport=transport) as moments:
+                await moments.search_artists(query="ada")
+
+        asyncio.run(run())
+        check()
+
     def test_a_write_that_still_runs_is_waited_for_under_the_same_key(self) -> None:
         pending = {"transactionId": str(uuid.uuid4()), "status": "sent", "chainId": 8453}
         running = httpx.Response(409, headers={"retry-after": "0"}, json={"status": "error", "message": "being answered"})

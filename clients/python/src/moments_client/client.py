@@ -38,7 +38,14 @@ class Moments(Publishing):
         #: The generated client under this one, for `moments_client.api`; its functions answer errors instead of raising them.
         self.raw = Client(base_url=base_url)
         transport = RetryingTransport(transport or httpx.HTTPTransport(), retries)
-        self._http = httpx.Client(base_url=base_url, auth=self.credentials, timeout=timeout, transport=transport)
+        self._http = httpx.Client(
+            base_url=base_url,
+            auth=self.credentials,
+            timeout=timeout,
+            transport=transport,
+            follow_redirects=True,
+            event_hooks={"request": [self._keep_key]},
+        )
         self.raw.set_httpx_client(self._http)
 
     def wait_for_transaction(self, id: UUID | str, *, wait: float | None = None) -> Transaction:
@@ -58,6 +65,9 @@ class Moments(Publishing):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def _keep_key(self, request: httpx.Request) -> None:
+        _keep_key(request, self._http.base_url)
 
     def _send(self, request: dict[str, Any]) -> httpx.Response:
         return check(self._http.request(**request))
@@ -89,7 +99,14 @@ class AsyncMoments(AsyncPublishing):
         #: The generated client under this one, for `moments_client.api`; its functions answer errors instead of raising them.
         self.raw = Client(base_url=base_url)
         transport = AsyncRetryingTransport(transport or httpx.AsyncHTTPTransport(), retries)
-        self._http = httpx.AsyncClient(base_url=base_url, auth=self.credentials, timeout=timeout, transport=transport)
+        self._http = httpx.AsyncClient(
+            base_url=base_url,
+            auth=self.credentials,
+            timeout=timeout,
+            transport=transport,
+            follow_redirects=True,
+            event_hooks={"request": [self._keep_key]},
+        )
         self.raw.set_async_httpx_client(self._http)
 
     async def wait_for_transaction(self, id: UUID | str, *, wait: float | None = None) -> Transaction:
@@ -111,6 +128,9 @@ class AsyncMoments(AsyncPublishing):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _keep_key(self, request: httpx.Request) -> None:
+        _keep_key(request, self._http.base_url)
 
     async def _send(self, request: dict[str, Any]) -> httpx.Response:
         return check(await self._http.request(**request))
@@ -138,6 +158,13 @@ class _Waiting:
         if left <= 0:
             raise TransactionPendingError(f"Not mined within {self._most:g} seconds")
         return min(asked or 2.0, left)
+
+
+def _keep_key(request: httpx.Request, service: httpx.URL) -> None:
+    """Another host, to which an answer leads, doesn't get the key."""
+    url = request.url
+    if (url.scheme, url.host, url.port) != (service.scheme, service.host, service.port):
+        request.headers.pop("x-api-key", None)
 
 
 def _is_unfinished(response: httpx.Response) -> bool:
