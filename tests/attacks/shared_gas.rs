@@ -16,13 +16,16 @@ async fn create(function: &Sandbox, artist: &Collector, address: &str) -> u64 {
 #[tokio::test]
 async fn new_artists_of_a_network_use_up_its_share_and_no_more() {
     let stack = Stack::connect();
-    let with = async |share: u64| {
+    let with = async |limit: &str, wei: u64| {
         let mut chains: Value = serde_json::from_str(&stack.map.names["Chains"]).expect("JSON");
         let chain = chains.as_array_mut().expect("chains").iter_mut().find(|chain| chain["id"] == 8_453);
-        chain.expect("the chain")["spending"]["networkDaily"] = json!(share);
+        let spending = &mut chain.expect("the chain")["spending"];
+        // Else no network has a limit.
+        spending["networkDaily"] = json!(spending["newcomersDaily"].as_u64().expect("a budget") - 1);
+        spending[limit] = json!(wei);
         Sandbox::with_variables(&stack, "create-collection", &[("CHAINS", &chains.to_string())]).await
     };
-    let open = with(u64::MAX).await;
+    let (open, poor) = (with("maxFeePerGas", 50_000_000_000).await, with("artistDaily", 1).await);
     let (statuses, elsewhere) = within_one_day(&stack, async || {
         // What a first collection reserves.
         let address = unused_address();
@@ -33,8 +36,13 @@ async fn new_artists_of_a_network_use_up_its_share_and_no_more() {
         let AttributeValue::N(wei) = &counted["hits"] else { panic!("{counted:?}") };
         let two_and_a_half = wei.parse::<u64>().expect("a number") * 5 / 2;
 
-        let strict = with(two_and_a_half).await;
+        let strict = with("networkDaily", two_and_a_half).await;
         let (address, mut statuses) = (unused_address(), Vec::new());
+        // What is refused for another reason takes nothing.
+        let refused = stack.new_collector().await;
+        for _ in 0..4 {
+            assert_eq!(create(&poor, &refused, &address).await, 429);
+        }
         for _ in 0..4 {
             statuses.push(create(&strict, &stack.new_collector().await, &address).await);
         }

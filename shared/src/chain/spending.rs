@@ -112,9 +112,10 @@ impl Spending {
         self.artist_daily.saturating_mul(1 + weeks + collects)
     }
 
-    /// Whether an artist counts for the share of a network.
+    /// Whether an artist counts for the share of a network, if it is less than the whole.
     pub fn is_of_a_network(&self, history: History) -> bool {
-        self.pool(history).pool == Pool::Newcomers && history.payments == 0
+        let is_limited = self.network_daily < self.newcomers_daily;
+        is_limited && self.pool(history).pool == Pool::Newcomers && history.payments == 0
     }
 
     /// The budget that an artist shares, by how long the artist has been there, and by paid collects.
@@ -171,6 +172,8 @@ mod tests {
         assert_eq!(Spending::of(ChainId(8_453), &settings).network_daily, 3);
         let is_of_a_network = |age, payments| spending.is_of_a_network(History { age, payments });
         assert_eq!([is_of_a_network(0, 0), is_of_a_network(0, 1), is_of_a_network(7 * DAY, 0)], [true, false, false]);
+        let whole = Spending { network_daily: spending.newcomers_daily, ..spending };
+        assert!(!whole.is_of_a_network(History { age: 0, payments: 0 }));
     }
 
     #[test]

@@ -42,6 +42,7 @@ use crate::{
         chain::Moments,
         secret::RequestCounts,
     },
+    telemetry,
 };
 
 /// Time that admission may take: nothing is queued whose client wouldn't be told.
@@ -288,8 +289,16 @@ impl WriteSession<'_> {
             artist_limit: self.chain().spending.artist_limit(self.history),
             pool: self.chain().spending.pool(self.history),
         };
-        self.require_network_room(&admission).await?;
-        match self.stores.transactions.admit(&admission, clock::now()?).await? {
+        let now = clock::now()?;
+        let share = self.take_network_share(&admission).await?;
+        let admitted = self.stores.transactions.admit(&admission, now).await;
+        if let Some((subject, wei)) = share
+            && !matches!(admitted, Ok(Admitted::Queued(_)))
+            && let Err(error) = self.stores.counts.take_back(wei, &subject, self.now / DAY).await
+        {
+            tracing::error!(error = telemetry::chain(&error), "a network's share of fees not given back");
+        }
+        match admitted? {
             Admitted::Queued(transactions) if self.claim.is_some() => Ok(Some(transactions)),
             Admitted::Queued(transactions) => {
                 let wei = transactions.iter().map(|transaction| transaction.charge.wei).sum();
@@ -305,17 +314,18 @@ impl WriteSession<'_> {
         }
     }
 
-    /// 429 if new artists of the request's network have reserved its share of their budget. One write, for such an artist.
-    async fn require_network_room(&self, admission: &Admission) -> Result<(), ApiError> {
+    /// Counts what is reserved for the request's network, and returns the count's subject and the wei, for an artist who
+    /// counts there; 429 if its new artists have reserved its share of their budget. One write, for such an artist.
+    async fn take_network_share(&self, admission: &Admission) -> Result<Option<(String, u64)>, ApiError> {
         let (spending, day) = (&self.chain().spending, self.now / DAY);
         if !spending.is_of_a_network(self.history) {
-            return Ok(());
+            return Ok(None);
         }
         let (wei, _) = admission.demand();
         let subject = format!("gas#{}#client#{}", self.chain().id, self.request.widest_network());
         let counted = self.stores.counts.count_within((wei, spending.network_daily), &subject, day, (day + 2) * DAY);
         if counted.await? {
-            return Ok(());
+            return Ok(Some((subject, wei)));
         }
         let words = "New artists of your network have used up its part of today's fees: wait until midnight, UTC";
         Err(ApiError::too_many(words, (day + 1) * DAY - self.now))

@@ -73,4 +73,13 @@ impl RequestCounts {
             .expression_attribute_values(":end", number(expires_at));
         Ok(unless_refused(call.dispatch().await)?.is_some())
     }
+
+    /// Takes back what [`RequestCounts::count_within`] counted. One write.
+    pub async fn take_back(&self, counted: u64, subject: &str, window: u64) -> Result<(), StoreError> {
+        let key = rows::request_count(subject, window);
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call.update_expression("SET hits = hits - :counted");
+        call.expression_attribute_values(":counted", number(counted)).dispatch().await?;
+        Ok(())
+    }
 }
