@@ -47,6 +47,11 @@ impl ClientLimit {
         Self { networks: |request| vec![(request.widest_network(), 1)], ..Self::new(secrets, action, max, window) }
     }
 
+    /// A limit on a client's part of such a share: on the narrowest of its networks alone.
+    pub fn of_client(secrets: SecretTable, action: &'static str, max: u32, window: Duration) -> Self {
+        Self { networks: |request| vec![(request.client_network(), 1)], ..Self::new(secrets, action, max, window) }
+    }
+
     /// Counts a request and returns the state of the narrowest network's limit; 429 over one of them. A write for each
     /// network, at the same time; none for a network that this process has refused in this window.
     pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {

@@ -22,8 +22,11 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What a network may have in a day, as a multiple of what it may have in an hour.
 const HOURS: u32 = 6;
 
-/// A network's share of the sign-in mails: a tenth of an hour's and of a day's by default, which an office can sign in with.
+/// A network's share of the sign-in mails: a tenth of an hour's and of a day's by default. One address, or /64, has less, so
+/// that it leaves something to others, and as much as an office signs in with.
 pub struct NetworkMails {
+    own_hourly: ClientLimit,
+    own_daily: ClientLimit,
     hourly: ClientLimit,
     daily: ClientLimit,
 }
@@ -98,15 +101,23 @@ impl NetworkMails {
     /// Reads `CODES_PER_CLIENT_HOURLY` (300).
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
         let hourly: u32 = config::parsed(config::variables::CODES_PER_CLIENT_HOURLY)?;
+        let third = hourly.div_ceil(3);
+        let of_client = |action: &'static str, thirds: u32, window: Duration| {
+            ClientLimit::of_client(secrets.clone(), action, third.saturating_mul(thirds), window)
+        };
         Ok(Self {
+            own_hourly: of_client("code#own", 2, HOUR),
+            own_daily: of_client("code#own#day", 4, DAY),
             hourly: ClientLimit::of_share(secrets.clone(), "code", hourly, HOUR),
             daily: ClientLimit::of_share(secrets, "code#day", hourly.saturating_mul(HOURS), DAY),
         })
     }
 
-    /// Counts a sign-in mail and returns the state of the hour's limit; 429 over one. Two writes at once.
+    /// Counts a sign-in mail and returns the state of the client's own limit of the hour; 429 over one. Twice two writes at
+    /// once: what a client's own limits refuse doesn't count for others.
     pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {
-        let (hour, _) = tokio::try_join!(self.hourly.admit(request, now), self.daily.admit(request, now))?;
+        let (hour, _) = tokio::try_join!(self.own_hourly.admit(request, now), self.own_daily.admit(request, now))?;
+        tokio::try_join!(self.hourly.admit(request, now), self.daily.admit(request, now))?;
         Ok(hour)
     }
 }

@@ -87,8 +87,10 @@ impl Endpoint for AskProof {
         let AskProofRequest { act, subject, way, address, chain_id } = request.json()?.read_for(&self.chains)?;
         let proven = ProvenAct::new(act, &subject)
             .map_err(|error| ApiError::invalid_field("subject", format!("{error}, for {act}")))?;
+        // The artist's own first: what they refuse doesn't count for others of the network.
+        let own = rate_limit::admit(&self.windows, &limits_of_asker(&token, way), now).await?;
         let mut states = vec![self.clients.admit(request, now).await?];
-        states.extend(rate_limit::admit(&self.windows, &limits_of_asker(&token, way), now).await?);
+        states.extend(own);
         request.note_limits(&states);
         let answer = match (way, address) {
             (ProofWay::Wallet, Some(address)) => {
