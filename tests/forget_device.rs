@@ -63,6 +63,23 @@ async fn twenty_first_device_takes_the_place_of_the_one_unused_longest() {
 }
 
 #[tokio::test]
+async fn device_is_known_for_a_year_after_its_last_sign_in() {
+    const MONTH: u64 = 30 * 24 * 60 * 60;
+    let stack = Stack::connect();
+    let address = unused_email().parse::<Email>().expect("an address");
+    let devices =
+        Devices::new(SecretTable::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, "SecretTable"));
+    let (now, id) = (clock::now().expect("a time").as_secs(), DeviceToken::random().expect("a token").id());
+    devices.remember(&address, &id, "127.0.0.0".to_owned(), "a laptop".to_owned(), now).await.expect("a row");
+    devices.note_use(&address, &id, "127.0.0.0", now + 11 * MONTH).await.expect("a row");
+    assert!(devices.is_known(&id, now + 14 * MONTH).await.expect("an answer"));
+    assert!(devices.forget(&address, &id).await.expect("an answer"));
+    // What was forgotten doesn't come back.
+    devices.note_use(&address, &id, "127.0.0.0", now).await.expect("no row");
+    assert!(!devices.is_known(&id, now).await.expect("an answer"));
+}
+
+#[tokio::test]
 async fn known_device_gets_no_second_token_and_nobody_gets_one_unasked() {
     let stack = Stack::connect();
     let email = unused_email();

@@ -79,11 +79,14 @@ impl Devices {
         let device =
             DeviceFields { created_at: now, seen_at: now, network, agent, wrong: 0, expires_at: now + KNOWN_FOR };
         let known = KnownDevice { expires_at: device.expires_at };
-        let put = async |item| {
-            let call = self.0.client.put_item().table_name(&self.0.name).set_item(Some(item));
-            call.dispatch().await.map(drop).map_err(StoreError::from)
-        };
-        tokio::try_join!(put(row(&key(email, id), &device)?), put(row(&rows::known_device(id), &known)?))?;
+        let (own_row, known_row) = (key(email, id), rows::known_device(id));
+        tokio::try_join!(self.put(&own_row, &device), self.put(&known_row, &known))?;
+        Ok(())
+    }
+
+    async fn put(&self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
+        let call = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(key, fields)?));
+        call.dispatch().await?;
         Ok(())
     }
 
@@ -93,7 +96,7 @@ impl Devices {
         Ok(known.is_some_and(|device| device.expires_at > now))
     }
 
-    /// Notes a sign-in of a known device. One write.
+    /// Notes a sign-in of a known device, which is known for as long again. Two writes.
     pub async fn note_use(&self, email: &Email, id: &DeviceId, network: &str, now: u64) -> Result<(), StoreError> {
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key(email, id).item()));
         let call = call
@@ -103,7 +106,9 @@ impl Devices {
             .expression_attribute_values(":network", text(network))
             .expression_attribute_values(":none", number(0))
             .expression_attribute_values(":end", number(now + KNOWN_FOR));
-        unless_refused(call.dispatch().await)?;
+        if unless_refused(call.dispatch().await)?.is_some() {
+            self.put(&rows::known_device(id), &KnownDevice { expires_at: now + KNOWN_FOR }).await?;
+        }
         Ok(())
     }
 

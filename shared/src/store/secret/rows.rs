@@ -58,7 +58,7 @@ rows! { ROWS;
         }
         partition (device: &DeviceId) = "DEVICES#{device}" {
             /// Somebody signed in on the device
-            fn known_device() = "KNOWN" until "A year after the first sign-in";
+            fn known_device() = "KNOWN" until "A year after the last sign-in";
         }
         partition (mailbox_hash: &str) = "GUESSES#{mailbox_hash}" {
             /// Number of wrong codes since the last sign-in, those of known devices apart
