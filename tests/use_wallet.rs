@@ -7,7 +7,10 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tests::{Answer, SignedIn, Stack, UndeployedSafe, personal_sign, safe_of, sign_as_safe, token_part};
+use tests::{
+    Answer, HOUR, Sandbox, SignedIn, Stack, UndeployedSafe, personal_sign, safe_of, sign_as_safe, token_part,
+    unused_address, within_one_window,
+};
 
 /// An unlocked account that no other test sends from.
 const SENDER: Address = address!("23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f");
@@ -121,6 +124,30 @@ async fn wallet_that_is_not_deployed_yet_signs_in_with_its_deployment() {
     let artist =
         SignedIn::without_mail(&send(&stack, &message, &safe.sign(CHAIN, &message, None)).await.expect_success());
     assert_eq!(stack.wallets(&artist).await[1], json!({"address": format!("{:#x}", safe.address), "type": "smart"}));
+}
+
+#[tokio::test]
+async fn contract_wallets_are_limited_by_network_since_a_node_is_asked() {
+    let stack = Stack::connect();
+    let (safe, key) = (UndeployedSafe::new(&stack).await, PrivateKeySigner::random());
+    let limits = [("SIGN_INS_PER_CLIENT_HOURLY", "1"), ("TOKEN_ISSUER", &stack.map.api)];
+    let strict = Sandbox::with_variables(&stack, "use-wallet", &limits).await;
+    let statuses = within_one_window(HOUR, async || {
+        let client = unused_address();
+        let sign_in = async |message: &str, signature: &str| {
+            strict.post(&client, &json!({"message": message, "signature": signature})).await.0
+        };
+        let mut statuses = Vec::new();
+        for _ in 0..2 {
+            let message = stack.sign_in_message(safe.address, CHAIN).await;
+            statuses.push(sign_in(&message, &safe.sign(CHAIN, &message, None)).await);
+        }
+        let message = stack.sign_in_message(key.address(), CHAIN).await;
+        statuses.push(sign_in(&message, &personal_sign(&key, &message)).await);
+        statuses
+    })
+    .await;
+    assert_eq!(statuses, [200, 429, 200]);
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    store::secret::{Challenges, SecretTable},
+    store::secret::{Challenges, SecretTable, StoredChallenge},
     telemetry::{self, Metric},
 };
 
@@ -47,8 +47,15 @@ impl Endpoint for UseWallet {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let asked: UseWalletRequest = request.json()?.read()?;
         let now = clock::now()?;
-        let proof = self.open(&asked, now).await;
-        let session = self.attempts.unless_proved(request, proof, now).await?;
+        let challenge = self.challenges.count_try(asked.message.as_str(), None, now.as_secs()).await?;
+        let challenge = self.attempts.unless_proved(request, challenge.ok_or_else(unknown_message), now).await?;
+        let session = if asked.signature.is_of_key(challenge.wallet, &asked.message.hash()) {
+            self.attempts.unless_proved(request, self.open(&challenge, &asked, now).await, now).await?
+        } else {
+            // A node is asked, which costs: whatever it says is counted.
+            self.attempts.admit(request, now).await?;
+            self.open(&challenge, &asked, now).await?
+        };
         self.sign_in.record(request, &session, now).await;
         let answer = LogInResponse::new(session, None);
         page_session::begin(request, Response::json(&answer)?, &answer.token)
@@ -56,20 +63,18 @@ impl Endpoint for UseWallet {
 }
 
 impl UseWallet {
-    /// The session of a wallet that signed a message, which is used up. Messages of a network have a limit, and each five
-    /// tries.
+    /// The session of a wallet that signed a message, which is used up.
     async fn open(
         &self,
+        challenge: &StoredChallenge,
         UseWalletRequest { message, signature }: &UseWalletRequest,
         now: Duration,
     ) -> Result<Session, ApiError> {
-        let challenge = self.challenges.count_try(message.as_str(), None, now.as_secs()).await?;
-        let challenge = challenge.ok_or_else(unknown_message)?;
-        let wallet = self.verifier.verify(&challenge, message, signature).await?;
+        let wallet = self.verifier.verify(challenge, message, signature).await?;
         let wallet = wallet.map_err(|reason| refused(format!("The signature {reason}")))?;
         let session = self.sign_in.open_with_wallet(wallet, challenge.chain, now).await?;
         // The message is consumed last, so that an earlier failure costs an attempt, not the message.
-        if !self.challenges.redeem(&challenge).await? {
+        if !self.challenges.redeem(challenge).await? {
             return Err(unknown_message());
         }
         Ok(session)
