@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::{
     model::{DeliveryStatus, WebhookStatus},
-    store::artist::Webhook,
+    store::artist::{QueuePlace, Webhook},
 };
 use tests::{Answer, Stack, eventually};
 
@@ -95,6 +95,30 @@ async fn receiver_that_answers_410_or_nothing_for_a_day_is_left_alone() {
     assert_eq!(status(url("late"), unix_now() - DAY - 1, 200).await, WebhookStatus::Failing);
     assert_eq!(status("http://127.0.0.2:9999/x".to_owned(), unix_now() - DAY - 1, 200).await, WebhookStatus::Failing);
     assert!(receiver.messages().is_empty(), "events were sent");
+}
+
+#[tokio::test]
+async fn another_receiver_is_not_blamed_for_what_the_last_one_did() {
+    let (stack, receiver) = (Stack::connect(), Receiver::start().await);
+    let (world, now) = (World::start(&stack, 1).await, unix_now());
+    let mut webhook = Webhook::new(format!("{}/unasked", receiver.url).parse().expect("a URL"), now);
+    webhook.challenge(now);
+    assert!(world.webhooks.add(world.artist(0), &webhook).await.expect("a row"), "too many");
+    world.wait(0, webhook.id, now).await;
+    let due = async || {
+        let found = world.queue.look(now + 10 * DAY, &mut QueuePlace::default(), |_| false).await.expect("rows");
+        found.due.into_iter().next().expect("a webhook that is due")
+    };
+    let mut blamed = due().await;
+    (blamed.failures, blamed.failing_since) = (9, Some(now - 2 * DAY));
+    world.queue.put_off(&blamed, now - 1).await.expect("rows");
+    for failures in [1, 2] {
+        world.sandbox.invoke(&json!({})).await;
+        let due = due().await;
+        assert_eq!(due.failures, failures);
+        assert!(due.failing_since.is_some_and(|since| since >= now), "{due:?}");
+        world.queue.put_off(&due, now - 1).await.expect("rows");
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -114,7 +114,9 @@ impl Deliverer {
             Outcome::Failed if challenge.is_over(now) => Some(WebhookStatus::Failing),
             Outcome::Taken | Outcome::Failed => None,
         };
+        let is_switched_off = AtomicBool::new(false);
         let note = |found: &mut Webhook| {
+            is_switched_off.store(false, Ordering::Relaxed);
             let is_active = found.is_active();
             let Some(sent) = found.challenge.as_mut().filter(|current| current.id == challenge.id) else { return };
             sent.last = Some(attempt.clone());
@@ -123,6 +125,7 @@ impl Deliverer {
             }
             if let Some(status) = off.filter(|_| is_active) {
                 found.status = status;
+                is_switched_off.store(true, Ordering::Relaxed);
             }
         };
         self.webhooks.change(due.artist_id, due.webhook, note).await?;
@@ -133,10 +136,14 @@ impl Deliverer {
         self.failed.fetch_add(1, Ordering::Relaxed);
         if let Some(status) = off {
             self.queue.forget(due).await?;
-            if status == WebhookStatus::Failing {
+            if status == WebhookStatus::Failing && is_switched_off.into_inner() {
                 self.notify_owner(webhook, due, UNANSWERED).await;
             }
             return Ok(false);
+        }
+        if challenge.last.is_none() {
+            // What another receiver did isn't this one's.
+            (due.failures, due.failing_since) = (0, None);
         }
         due.failures = due.failures.saturating_add(1);
         due.failing_since = due.failing_since.or(Some(now));
