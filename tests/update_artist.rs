@@ -4,7 +4,7 @@ use alloy::signers::local::PrivateKeySigner;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::model::{FoldedName, NameShape};
-use tests::{Answer, SignedIn, Stack};
+use tests::{Answer, Sandbox, SignedIn, Stack};
 use uuid::Uuid;
 
 #[tokio::test]
@@ -287,4 +287,45 @@ async fn name_that_looks_like_another_s_or_the_service_s_is_refused() {
         let answer = update(&stack, &eve, &json!({"username": reserved})).await.expect_error(400);
         assert_eq!(answer.failing_fields(), ["username"], "{reserved}");
     }
+}
+
+#[tokio::test]
+async fn name_from_before_look_alikes_counted_takes_its_shape_with_the_next_change() {
+    let stack = Stack::connect();
+    let (ada, eve) = (stack.new_artist().await, stack.new_artist().await);
+    let name = format!("lim0_{}", &unused_name()[..20]);
+    update(&stack, &ada, &json!({"username": name})).await.expect_success();
+    let shape = format!("USERNAME#{}", NameShape::of(&name));
+    let forget_shape = async || {
+        let profile = format!("ARTIST#{}", stack.artist_id(&ada));
+        stack.set("ArtistTable", &profile, "PROFILE", "has_shape", AttributeValue::Bool(false)).await;
+        let key = |value: &str| AttributeValue::S(value.to_owned());
+        let call = stack.dynamodb().await.delete_item().table_name("ArtistTable");
+        call.key("pk", key(&shape)).key("sk", key("ARTIST")).send().await.expect("a row");
+    };
+    let alike = json!({"username": name.replace("lim0", "1imo")});
+    forget_shape().await;
+    update(&stack, &ada, &json!({"bio": "Paints"})).await.expect_success();
+    update(&stack, &eve, &alike).await.expect_error(409);
+    // Who was faster keeps it, and both may change the rest.
+    forget_shape().await;
+    update(&stack, &eve, &alike).await.expect_success();
+    let changed = update(&stack, &ada, &json!({"bio": "Draws"})).await.expect_success();
+    assert_eq!((&changed.body["username"], &changed.body["bio"]), (&json!(name), &json!("Draws")));
+}
+
+#[tokio::test]
+async fn name_that_is_reserved_only_now_stays_its_artists() {
+    let stack = Stack::connect();
+    let (ada, eve) = (stack.new_artist().await, stack.new_artist().await);
+    let name = unused_name();
+    update(&stack, &ada, &json!({"username": name})).await.expect_success();
+    let strict = Sandbox::with_variables(&stack, "update-artist", &[("RESERVED_NAMES", &name)]).await;
+    let rename = async |artist: &SignedIn| {
+        let mut event = strict.event();
+        event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
+        event["body"] = json!({"username": name, "bio": "Stays"}).to_string().into();
+        strict.invoke(&event).await["statusCode"].as_u64()
+    };
+    assert_eq!((rename(&ada).await, rename(&eve).await), (Some(200), Some(400)));
 }

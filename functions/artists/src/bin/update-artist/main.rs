@@ -12,7 +12,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, serve},
-    model::{AvatarUri, Cid, ReservedNames, Username},
+    model::{AvatarUri, Cid, FoldedName, ReservedNames, Username},
     store::{
         artist::{ArtistTable, Artists, HELD_NAMES, Media, NAME_HELD_FOR, NewsQueue, ProfileChange, ProfileRefusal},
         chain::{ChainTable, PreviewQueue},
@@ -64,8 +64,12 @@ impl Endpoint for UpdateArtist {
                  and news_mails",
             ));
         }
-        if change.username.as_ref().is_some_and(|name| self.reserved.cover(name.as_str())) {
-            return Err(ApiError::invalid_field("username", "is kept for the service: choose another"));
+        if let Some(name) = change.username.as_ref().filter(|name| self.reserved.cover(name.as_str())) {
+            // Who has it already keeps it.
+            let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
+            if FoldedName::of(&profile.username) != FoldedName::of(name.as_str()) {
+                return Err(ApiError::invalid_field("username", "is kept for the service: choose another"));
+            }
         }
         let avatar = change.avatar.and_then(|AvatarUri(cid)| cid);
         if let Some(avatar) = avatar {

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
 use super::{
     artist::{Artist, Artists, profile_key},
     outbox::Outbox,
-    profile::{Profile, ProfileChange, ProfileRefusal, Revision},
+    profile::{Profile, ProfileChange, ProfileRefusal, Revision, Writes},
 };
 use crate::{
     aws::Dispatch,
@@ -46,36 +46,56 @@ impl Artists {
         Ok(owners.into_iter().filter_map(profile_of).collect())
     }
 
-    /// Changes a profile and every row that shows the name; returns the new profile. One read and one transaction.
+    /// Changes a profile and every row that shows the name; returns the new profile. One read and one transaction; twice
+    /// if another artist has the shape of a name from before look-alikes counted.
     pub async fn update_profile(
         &self,
         artist: ArtistId,
         change: &ProfileChange,
         now: u64,
     ) -> Result<Result<Profile, ProfileRefusal>, StoreError> {
-        let revision = |profile: &mut Profile| {
-            if let Some(suspension) = profile.suspension.filter(|suspension| suspension.holds_at(now)) {
-                return Ok(Revision::Refused(ProfileRefusal::Suspended(suspension)));
-            }
-            let before = profile.clone();
-            let mut writes = match &change.username {
-                Some(username) => match self.rename(profile, username, now)? {
-                    Ok(writes) => writes,
-                    Err(refusal) => return Ok(Revision::Refused(refusal)),
-                },
-                None => Vec::new(),
-            };
-            change.apply_texts(profile);
-            change.apply_face(profile);
-            if *profile == before {
-                return Ok(Revision::Nothing);
-            }
-            let change =
-                if profile.username == before.username { ArtistChange::Described } else { ArtistChange::Renamed };
-            writes.push((Outbox::new(self.0.clone()).posting(artist, change)?, None));
-            Ok(Revision::Write(writes))
+        let gone = Some(ProfileRefusal::Gone);
+        let revision = |profile: &mut Profile| self.change(profile, change, true, now);
+        let mut updated = self.revise(artist, now, gone, revision).await?;
+        if matches!(updated, Err(None)) {
+            let revision = |profile: &mut Profile| self.change(profile, change, false, now);
+            updated = self.revise(artist, now, gone, revision).await?;
+        }
+        Ok(updated.map_err(|refusal| refusal.unwrap_or(ProfileRefusal::NameTaken)))
+    }
+
+    /// Refused with `None` if it `claims_shape` of a name without one, and that is another artist's.
+    fn change(
+        &self,
+        profile: &mut Profile,
+        change: &ProfileChange,
+        claims_shape: bool,
+        now: u64,
+    ) -> Result<Revision<Option<ProfileRefusal>>, StoreError> {
+        if let Some(suspension) = profile.suspension.filter(|suspension| suspension.holds_at(now)) {
+            return Ok(Revision::Refused(Some(ProfileRefusal::Suspended(suspension))));
+        }
+        let before = profile.clone();
+        let named = match &change.username {
+            Some(username) => match self.rename(profile, username, now)? {
+                Ok(writes) => writes,
+                Err(refusal) => return Ok(Revision::Refused(Some(refusal))),
+            },
+            None => Vec::new(),
         };
-        self.revise(artist, now, ProfileRefusal::Gone, revision).await
+        change.apply_texts(profile);
+        change.apply_face(profile);
+        if *profile == before {
+            return Ok(Revision::Nothing);
+        }
+        let mut writes: Writes<Option<ProfileRefusal>> =
+            named.into_iter().map(|(write, refusal)| (write, refusal.map(Some))).collect();
+        if claims_shape && let Some(claim) = self.claim_shape(profile, now)? {
+            writes.push((claim, Some(None)));
+        }
+        let change = if profile.username == before.username { ArtistChange::Described } else { ArtistChange::Renamed };
+        writes.push((Outbox::new(self.0.clone()).posting(profile.artist.artist_id, change)?, None));
+        Ok(Revision::Write(writes))
     }
 
     /// Stores the forms of an artist's picture, unless the artist has another one meanwhile. One write.

@@ -1,6 +1,7 @@
 //! Usernames are unique among those that look alike; a name that is given up stays reserved for its artist for a while. A
 //! name has two rows: of its folded form, by which it is found, and of its shape, which keeps look-alikes away. A name that
-//! was taken before look-alikes counted has the first alone, and stays its artist's even if the shape is another's.
+//! was taken before look-alikes counted has the first alone, until its artist changes the profile, or for good if the shape
+//! is another's.
 
 use std::time::Duration;
 
@@ -102,7 +103,7 @@ impl Artists {
         }
         let mut writes = Vec::new();
         for key in &claimed {
-            writes.push((self.claim(key, artist, username, now)?, Some(ProfileRefusal::NameTaken)));
+            writes.push((self.claim(key, artist, username.as_str(), now)?, Some(ProfileRefusal::NameTaken)));
         }
         for key in held.iter().filter(|key| !claimed.contains(key)) {
             writes.push((self.release(key, artist, until)?, None));
@@ -133,16 +134,28 @@ impl Artists {
         Ok(writes)
     }
 
+    /// Takes the shape of a name that was taken before look-alikes counted; `None` if there is no row to take.
+    pub(super) fn claim_shape(&self, profile: &mut Profile, now: u64) -> Result<Option<TransactWriteItem>, StoreError> {
+        if profile.username.is_empty() || std::mem::replace(&mut profile.has_shape, true) {
+            return Ok(None);
+        }
+        let shape = rows::username(NameShape::of(&profile.username).as_str());
+        if shape == name_key(&profile.username) {
+            return Ok(None);
+        }
+        self.claim(&shape, profile.artist.artist_id, &profile.username, now).map(Some)
+    }
+
     fn claim(
         &self,
         key: &PrimaryKey,
         artist: ArtistId,
-        username: &Username,
+        username: &str,
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder()
             .table_name(&self.0.name)
-            .set_item(Some(row(key, &NameRow { artist_id: artist, username: username.as_str() })?))
+            .set_item(Some(row(key, &NameRow { artist_id: artist, username })?))
             .condition_expression("attribute_not_exists(pk) OR artist_id = :artist OR expires_at <= :now")
             .expression_attribute_values(":artist", text(artist))
             .expression_attribute_values(":now", number(now));
