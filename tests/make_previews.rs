@@ -198,6 +198,13 @@ async fn removed_picture_has_previews_once_it_is_back() {
     let Fetched { fetcher, queue, moderation, now } = fetched(&stack, &[document("Removed", &picture)]).await;
     let worker = Sandbox::with_database(&stack, "make-previews", &fetcher.endpoints.dynamodb).await;
     let done = |shown: u8, plain: u8| json!({"batchItemFailures": [], "previewed": shown, "plain": plain, "failed": 0});
+    // As if a run was killed once it had stored them: another document has the same picture.
+    let other = fetched(&stack, &[document("Other", &picture)]).await.fetcher;
+    let of_other = Sandbox::with_database(&stack, "make-previews", &other.endpoints.dynamodb).await;
+    assert_eq!(of_other.invoke(&json!({})).await, done(1, 0));
+    let url = format!("{}/previews/{}/320", stack.map.files, Picture::hash(&picture));
+    let is_served = async || stack.http.get(&url).send().await.expect("an answer").status() == 200;
+    assert!(is_served().await);
     let removed = RemovedPicture { file: None, uri: None, fingerprint: None, reason: Reason::Spam };
     moderation.remember_picture(&picture, &removed).await.unwrap();
     // A second time, too, without a download.
@@ -207,6 +214,7 @@ async fn removed_picture_has_previews_once_it_is_back() {
         assert_eq!(waiting.len(), 1);
         // As if its time had come.
         queue.take(&waiting[0], 0).await.unwrap().expect("it waits");
+        assert!(!is_served().await);
     }
     moderation.forget_picture(&picture).await.unwrap();
     assert_eq!(worker.invoke(&json!({})).await, done(1, 0));
