@@ -130,7 +130,7 @@ async fn wallet_that_is_not_deployed_yet_signs_in_with_its_deployment() {
 async fn contract_wallets_are_limited_by_network_since_a_node_is_asked() {
     let stack = Stack::connect();
     let (safe, key) = (UndeployedSafe::new(&stack).await, PrivateKeySigner::random());
-    let limits = [("SIGN_INS_PER_CLIENT_HOURLY", "1"), ("TOKEN_ISSUER", &stack.map.api)];
+    let limits = [("SIGN_INS_PER_CLIENT_HOURLY", "1"), ("TOKEN_ISSUER", stack.map.api.as_str())];
     let strict = Sandbox::with_variables(&stack, "use-wallet", &limits).await;
     let statuses = within_one_window(HOUR, async || {
         let client = unused_address();
