@@ -426,7 +426,11 @@ fn recording_try(
 ) -> Result<UpdateBuilder, StoreError> {
     let condition = update.get_condition_expression().clone().unwrap_or_default();
     let update = update
-        .condition_expression(format!("{condition} AND attempts = :tried AND attempts_wei = :tried_wei"))
+        // Rows of versions that didn't count either have none.
+        .condition_expression(format!(
+            "{condition} AND (attribute_not_exists(attempts) OR attempts = :tried) \
+             AND (attribute_not_exists(attempts_wei) OR attempts_wei = :tried_wei)"
+        ))
         .expression_attribute_values(":tried", number(transaction.attempts))
         .expression_attribute_values(":tried_wei", number(transaction.attempts_wei));
     with_try(update, transaction, batch, wei)
