@@ -27,6 +27,7 @@ struct UseWallet {
     challenges: Challenges,
     verifier: WalletVerifier,
     attempts: ClientLimit,
+    questions: ClientLimit,
     sign_in: SignIn,
 }
 
@@ -38,6 +39,7 @@ impl Endpoint for UseWallet {
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "wallet", most, HOUR),
+            questions: ClientLimit::new(secrets.clone(), "wallet#node", most, HOUR),
             verifier: WalletVerifier::from_env(&aws).await?,
             sign_in: SignIn::from_env(&aws, &secrets)?,
             challenges: Challenges::new(secrets),
@@ -52,8 +54,8 @@ impl Endpoint for UseWallet {
         let session = if asked.signature.is_of_key(challenge.wallet, &asked.message.hash()) {
             self.attempts.unless_proved(request, self.open(&challenge, &asked, now).await, now).await?
         } else {
-            // A node is asked, which costs: whatever it says is counted.
-            self.attempts.admit(request, now).await?;
+            // A node is asked, which costs: whatever it says is counted, apart from refusals, which cost nothing.
+            self.questions.admit(request, now).await?;
             self.open(&challenge, &asked, now).await?
         };
         self.sign_in.record(request, &session, now).await;
