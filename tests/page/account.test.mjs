@@ -121,9 +121,9 @@ test("money goes to an address that is a day old, after a fresh code where the s
   await button(page, "Show older").waitFor({ state: "hidden" });
   const kinds = await page.locator("#activity-list [data-slot=kind]").allTextContents();
   for (const kind of ["Signed in", "Signed out", "Payout address added", "Payout address removed", "Money sent"]) assert.ok(kinds.includes(kind), kind);
-  await button(page, "Show what was published, sold and bought").click();
+  await button(page, "Show works").click();
   await page.locator("#activity-list li").first().waitFor({ state: "detached" });
-  await button(page, "Show what happened to the account").click();
+  await button(page, "Show account").click();
   await page.locator("#activity-list li", { hasText: `Payout address removed ${payee}` }).waitFor();
   await page.context().close();
 });

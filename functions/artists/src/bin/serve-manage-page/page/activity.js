@@ -39,7 +39,7 @@ let next, ofWorks = false;
 
 export async function loadActivity() {
   next = `?limit=${PAGE}&works=${ofWorks}`;
-  $("of-works").textContent = ofWorks ? "Show what happened to the account" : "Show what was published, sold and bought";
+  $("of-works").textContent = ofWorks ? "Show account" : "Show works";
   const entries = await more();
   $("activity-list").replaceChildren(...entries);
   return entries.length;
