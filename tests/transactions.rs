@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fs::File};
 
-use alloy::providers::{Provider, ext::AnvilApi};
+use alloy::providers::Provider;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use local::{lock::lock, queue::queue_unserved};
 use serde_json::{Value, json};
@@ -105,14 +105,8 @@ pub(crate) async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
 /// A relay that serves [`QUIET_CHAIN`] alone, from an endpoint's tables. They get the lanes' next nonces: without them it
 /// would look for each lane's last transaction, which may be in a block whose state the node no longer has.
 pub(crate) async fn quiet_relay(stack: &Stack, variables: &[(&str, &str)], dynamodb: &str) -> Sandbox {
-    patient_relay(stack, 0, variables, dynamodb).await
-}
-
-/// The same, for which so many blocks settle the one before them.
-async fn patient_relay(stack: &Stack, confirmations: u64, variables: &[(&str, &str)], dynamodb: &str) -> Sandbox {
     let mut chains: Vec<Value> = serde_json::from_str(&stack.map.names["Chains"]).expect("chains");
     chains.retain(|chain| chain["id"] == QUIET_CHAIN);
-    chains.iter_mut().for_each(|chain| chain["confirmations"] = json!(confirmations));
     let chains = json!(chains).to_string();
     let relay = Sandbox::with(stack, "relay", &[variables, &[("CHAINS", &chains)]].concat(), dynamodb).await;
     let (rows, chain) =
@@ -176,57 +170,6 @@ async fn write_that_is_not_mined_in_time_is_202_until_the_relay_has_sent_it() {
     let whole = body(&again);
     assert_eq!((&whole["hash"], &whole["contractAddress"]), (&told["hash"], &told["result"]["contractAddress"]));
     assert!(whole["contractAddress"].is_string(), "{whole}");
-}
-
-#[tokio::test]
-async fn failure_is_202_until_settled_and_then_422() {
-    const CONFIRMATIONS: u64 = 4;
-    let stack = Stack::connect();
-    let _quiet = quiet(&stack).await;
-    let Collector { artist, key, .. } = stack.new_collector().await;
-    // A queue that nothing reads until this test has it read.
-    let database = empty_tables(&stack).await;
-    let create = Sandbox::crowd(&stack, "create-collection", &[], &database.endpoint, 2).await;
-    let read = Sandbox::with_database(&stack, "read-transaction", &database.endpoint).await;
-    let relay = patient_relay(&stack, CONFIRMATIONS, &[], &database.endpoint).await;
-    let copy = Client::new(&create.endpoints.sdk_config(&database.endpoint).await);
-    copy_artist(&stack.dynamodb().await, &copy, &artist.wallet).await;
-    let send = async |intent: &str| {
-        let mut event = create.event();
-        event["headers"]["x-api-key"] = json!(key);
-        event["headers"]["idempotency-key"] = json!(intent);
-        event["body"] = json!({"name": "Twice", "uri": "ar://twice", "chainId": QUIET_CHAIN}).to_string().into();
-        create.invoke(&event).await
-    };
-    let status = async |id: &str| {
-        let mut event = read.event();
-        event["headers"] = json!({"x-api-key": key});
-        event["pathParameters"]["id"] = json!(id);
-        body(&read.invoke(&event).await)["status"].as_str().expect("a status").to_owned()
-    };
-    // Each of them is possible before the other one is done.
-    let sent = tokio::join!(send("one"), send("other"));
-    let id = |answer: &Value| body(answer)["transactionId"].as_str().expect("an id").to_owned();
-    let intents = [("one", id(&sent.0)), ("other", id(&sent.1))];
-
-    let settled = async {
-        let (intent, id) = eventually("one is mined, and the other one waits", async || {
-            let statuses = [status(&intents[0].1).await, status(&intents[1].1).await];
-            let waiting = statuses.iter().position(|status| status == "sent")?;
-            (statuses[1 - waiting] == "mined").then(|| intents[waiting].clone())
-        })
-        .await;
-        let pending = send(intent).await;
-        assert_eq!((&pending["statusCode"], &body(&pending)["status"]), (&json!(202), &json!("sent")), "{pending}");
-        stack.node_of(&QUIET_CHAIN.to_string()).anvil_mine(Some(CONFIRMATIONS), None).await.expect("blocks");
-        (intent, id)
-    };
-    let event = json!({});
-    let (_, (intent, id)) = tokio::join!(relay.invoke(&event), settled);
-
-    assert_eq!(status(&id).await, "reverted");
-    let refused = send(intent).await;
-    assert_eq!(refused["statusCode"], 422, "{refused}");
 }
 
 fn body(answer: &Value) -> Value {

@@ -132,7 +132,7 @@ impl<'a> TestEvents<'a> {
             }
             "use-passkey" => {
                 let (mut passkey, _) = self.added_passkey(&new_artist(self.stack).await?).await?;
-                let begun = self.post("/oauth/passkey/challenge", None, &Value::Null).await?;
+                let begun = self.post("/oauth/passkey/challenge", None, &json!({})).await?;
                 let credential = passkey.sign(&begun["publicKey"])?;
                 event["body"] = json!({"ceremony": begun["ceremony"], "credential": credential}).to_string().into();
             }

@@ -112,11 +112,14 @@ async fn another_receiver_is_not_blamed_for_what_the_last_one_did() {
     let mut blamed = due().await;
     (blamed.failures, blamed.failing_since) = (9, Some(now - 2 * DAY));
     world.queue.put_off(&blamed, now - 1).await.expect("rows");
-    for failures in [1, 2] {
+    let mut failures = 0;
+    for _ in 0..2 {
         world.sandbox.invoke(&json!({})).await;
         let due = due().await;
-        assert_eq!(due.failures, failures);
+        // A run tries more than once, as long as the pauses are short.
+        assert!((failures + 1..9).contains(&due.failures), "{due:?}");
         assert!(due.failing_since.is_some_and(|since| since >= now), "{due:?}");
+        failures = due.failures;
         world.queue.put_off(&due, now - 1).await.expect("rows");
     }
 }
