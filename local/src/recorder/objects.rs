@@ -25,6 +25,7 @@ pub(super) fn needs_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<N
     let scope = signed.or(parameters.get("X-Amz-Credential").map(String::as_str));
     let Some(caller) = scope.and_then(|scope| scope.split('/').next()) else { return Vec::new() };
     let mut actions = vec![match *method {
+        Method::GET if has("list-type") => "s3:ListBucket",
         Method::GET | Method::HEAD if has("uploadId") => "s3:ListMultipartUploadParts",
         Method::GET | Method::HEAD => "s3:GetObject",
         Method::DELETE if has("tagging") => "s3:DeleteObjectTagging",
@@ -36,7 +37,8 @@ pub(super) fn needs_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<N
     if header("x-amz-tagging").is_some() {
         actions.push("s3:PutObjectTagging");
     }
-    let object = uri.path().trim_start_matches('/');
+    // Without a key it is the bucket itself, which a slash may end.
+    let object = uri.path().trim_matches('/');
     let need = |action: &str, resource: &str| Need {
         caller: caller.to_owned(),
         action: action.to_owned(),
@@ -114,5 +116,7 @@ mod tests {
         let bucket = ("s3:ListBucket", "arn:aws:s3:::media");
         assert_eq!(read, [("s3:GetObject", "arn:aws:s3:::media/uploads/1"), bucket]);
         assert!(asked(Method::GET, "/media/uploads/1").is_empty());
+        let listed = asked(Method::GET, &format!("/media/?list-type=2&prefix=previews%2F&{signed}"));
+        assert_eq!(listed, [("create-upload".to_owned(), bucket.0.to_owned(), bucket.1.to_owned())]);
     }
 }
