@@ -13,7 +13,7 @@ use crate::{passkey::PasskeysResponse, remove_passkey::RemovePasskeyQuery};
 #[field(check)]
 pub struct KeepPasskeyRequest {
     /// Proofs of `keepPasskey`: one by the passkey itself, and one by a code or a wallet.
-    #[schema(min_items = 2, max_items = 2)]
+    #[schema(min_items = 2, max_items = 2, value_type = BTreeSet<ProofId>)]
     pub proofs: Vec<ProofId>,
 }
 
