@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::model::Email;
-use tests::{HOUR, Sandbox, Stack, another_code, unused_email, unused_network, within_one_window};
+use tests::{Sandbox, Stack, another_code, unused_email};
 
 const NONCE: &str = "a-nonce-of-the-owner-and-nobody-else";
 
@@ -105,33 +105,4 @@ async fn strangers_tries_in_the_same_network_do_not_burn_a_known_devices_code() 
     stack.log_in(&email, &code).await.expect_error(401);
     let known = json!({"email": email, "code": code, "deviceToken": device});
     stack.post_json("/oauth/login", &known).await.expect_success();
-}
-
-#[tokio::test]
-async fn networks_of_one_provider_are_counted_together() {
-    let stack = Stack::connect();
-    let crowd =
-        async |binary: &str, limit: &str| Sandbox::crowd(&stack, binary, &[(limit, "1")], &stack.map.dynamodb, 4).await;
-    let send_code = crowd("send-code", "CODES_PER_CLIENT_HOURLY").await;
-    let log_in = crowd("log-in", "SIGN_INS_PER_CLIENT_HOURLY").await;
-    // Each of a /56 of its own: 16 times the limit for the /48, and of the mails its share alone.
-    for (function, admits, expected) in [(&log_in, 401, 16), (&send_code, 200, 1)] {
-        let ask = async |client: &str| {
-            let mut body = json!({"email": unused_email()});
-            if admits == 401 {
-                body["code"] = json!("000000");
-            }
-            function.post(client, &body).await.0 == admits
-        };
-        let admitted = within_one_window(HOUR, async || {
-            let (network, mut admitted) = (unused_network(), 0);
-            for subnet in 0..20_u16 {
-                admitted += u32::from(ask(&format!("{network}:{:x}::1", subnet << 8)).await);
-            }
-            admitted
-        })
-        .await;
-        assert_eq!(admitted, expected, "of 20 /64s of one /48");
-        assert!(ask(&format!("{}::1", unused_network())).await, "another /48");
-    }
 }

@@ -11,6 +11,7 @@ mod last_way_in;
 mod locked_out;
 mod look_alikes;
 mod mail_flood;
+mod many_networks;
 mod noisy_network;
 mod others_things;
 mod page_session;

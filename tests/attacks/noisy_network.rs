@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{HOUR, Sandbox, Stack, personal_sign, unused_email, unused_network, within_one_window};
 
 /// A process of its own for an endpoint, whose networks may do next to nothing.
-async fn strict(stack: &Stack, binary: &str) -> Sandbox {
+pub async fn strict(stack: &Stack, binary: &str) -> Sandbox {
     let limit = match binary {
         "send-code" => "CODES_PER_CLIENT_HOURLY",
         "challenge-sign-in" | "challenge-passkey-sign-in" => "CHALLENGES_PER_CLIENT_HOURLY",
@@ -14,7 +14,8 @@ async fn strict(stack: &Stack, binary: &str) -> Sandbox {
     Sandbox::with_variables(stack, binary, &[(limit, "1"), ("TOKEN_ISSUER", &stack.map.api)]).await
 }
 
-async fn post(function: &Sandbox, client: &str, body: &Value) -> (u16, Value) {
+/// Sends a JSON body from a client; the status and the answer.
+pub async fn post(function: &Sandbox, client: &str, body: &Value) -> (u16, Value) {
     function.post_with(client, body, &[("content-type", "application/json")]).await
 }
 

@@ -376,6 +376,8 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use lambda_http::{
         Body,
         aws_lambda_events::apigw::ApiGatewayV2httpRequestContext,
@@ -387,6 +389,16 @@ mod tests {
     fn request(path: &str, route: &str) -> Request {
         let mut context = ApiGatewayV2httpRequestContext::default();
         context.route_key = Some(route.to_owned());
+        of_context(path, context)
+    }
+
+    fn request_from(client: &str) -> Request {
+        let mut context = ApiGatewayV2httpRequestContext::default();
+        context.http.source_ip = Some(client.to_owned());
+        of_context("/", context)
+    }
+
+    fn of_context(path: &str, context: ApiGatewayV2httpRequestContext) -> Request {
         let event: http::Request<Body> = HttpRequest::post(path).body(Body::Empty).unwrap();
         Request::new(event.with_request_context(RequestContext::ApiGatewayV2(context)))
     }
@@ -400,5 +412,20 @@ mod tests {
         ] {
             assert_eq!(request(path, route).stage(), stage, "{path}");
         }
+    }
+
+    #[test]
+    fn a_subscribers_65_536_networks_are_in_256_wider_ones_and_in_one() {
+        let clients = (0..=u16::MAX).map(|subnet| request_from(&format!("2001:db8:1:{subnet:x}:{subnet:x}::1")));
+        let networks: Vec<_> = clients.map(|client| client.client_networks()).collect();
+        let distinct = |width: usize| networks.iter().map(|of_client| &of_client[width]).collect::<BTreeSet<_>>().len();
+        assert_eq!([0, 1, 2].map(distinct), [65_536, 256, 1]);
+        let expected = [("2001:db8:1:ab12::/64", 1), ("2001:db8:1:ab00::/56", 4), ("2001:db8:1::/48", 16)];
+        assert_eq!(networks[0xab12], expected.map(|(network, count)| (network.to_owned(), count)));
+
+        let hosts: Vec<_> =
+            (0..=u8::MAX).map(|host| request_from(&format!("192.0.2.{host}")).client_networks()).collect();
+        let blocks: BTreeSet<_> = hosts.iter().map(|of_client| &of_client[1]).collect();
+        assert_eq!(blocks, BTreeSet::from([&("192.0.2.0/24".to_owned(), 16)]));
     }
 }
