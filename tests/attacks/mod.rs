@@ -1,5 +1,6 @@
 //! Attacks, a file for each: what somebody tries who has stolen, forged or guessed something, and what stops them.
 
+mod altered_message;
 mod claim_links;
 mod code_guessing;
 mod ended_token;
