@@ -211,6 +211,26 @@ mod tests {
     }
 
     #[test]
+    fn the_domain_is_an_authority_without_scheme_and_user_and_the_statement_one_line() {
+        let account = "0x2994762aa0e4c750c51f333c10d81961faebe785".parse().unwrap();
+        for (base, domain) in [
+            ("https://moments.example/", "moments.example"),
+            ("https://moments.example:443/api", "moments.example"),
+            ("https://someone@moments.example/", "moments.example"),
+            ("http://127.0.0.1:8080/api", "127.0.0.1:8080"),
+            ("http://[::1]:8080/", "[::1]:8080"),
+        ] {
+            let challenger = Challenger::new(base.parse().unwrap());
+            for purpose in [Purpose::SignIn, Purpose::Connect(account), Purpose::Prove(ProofAct::NewEmail, account)] {
+                let message = challenger.message(account, ChainId(1), purpose, Duration::ZERO).unwrap();
+                let lines: Vec<_> = message.as_str().lines().collect();
+                assert_eq!(lines[0].split_once(' ').unwrap().0, domain, "{base}");
+                assert_eq!((lines[4], lines.len()), ("", 11), "{message}");
+            }
+        }
+    }
+
+    #[test]
     fn published_vectors_of_eip_4361_are_taken_and_refused_as_they_say() {
         // test/verification_positive.json and verification_negative.json of spruceid/siwe. Times, nonces and domains
         // are the stored challenge's, whose text must come back whole.
