@@ -1,18 +1,19 @@
 //! `POST /uploads`, `POST /uploads/{id}/complete` and `GET /ipfs/{cid}`
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicBool, Ordering},
 };
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures::future::join_all;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::{
-    model::{Action, Dag, LEAF, Reason, Subject},
+    model::{Action, Cid, Dag, LEAF, Reason, Subject},
     store::artist::{ArtistTable, Decision, Moderation},
 };
-use tests::{Answer, DAY, DatabaseProxy, PNG, Sandbox, SignedIn, Stack, picture, within_one_window};
+use tests::{Answer, DAY, DatabaseProxy, PNG, Sandbox, SignedIn, Stack, eventually, picture, within_one_window};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -25,6 +26,28 @@ async fn begin(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
 
 async fn complete(stack: &Stack, artist: &SignedIn, upload: &Value) -> Answer {
     stack.complete_upload(artist, upload["uploadId"].as_str().expect("an id")).await
+}
+
+/// A request to complete an upload, for a process of the test's own.
+fn completion(sandbox: &Sandbox, artist: &SignedIn, id: &str) -> Value {
+    let mut event = sandbox.event();
+    event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
+    event["pathParameters"]["id"] = json!(id);
+    event
+}
+
+/// Tells when a request first looks whether content is there, which it has hashed: from then on all calls are throttled.
+fn hold_once_hashed(proxy: &DatabaseProxy, cid: Cid) -> Arc<Notify> {
+    let (is_hashed, throttled) = (Arc::new(Notify::new()), Arc::clone(&proxy.throttled));
+    let (told, was_read) = (Arc::clone(&is_hashed), AtomicBool::new(false));
+    proxy.observe(move |target, request, _| {
+        let is_of_content = String::from_utf8_lossy(request).contains(&format!("CONTENT#{cid}"));
+        if target.ends_with("GetItem") && is_of_content && !was_read.swap(true, Ordering::Relaxed) {
+            throttled.store(1, Ordering::Relaxed);
+            told.notify_one();
+        }
+    });
+    is_hashed
 }
 
 /// Goes on as long as the answer is that the file is hashed in part.
@@ -213,6 +236,78 @@ async fn only_one_request_at_a_time_hashes_an_upload() {
 }
 
 #[tokio::test]
+async fn completions_during_another_are_told_to_wait_and_then_what_it_was_told() {
+    let stack = Stack::connect();
+    let (artist, content) = (stack.new_artist().await, picture(100_000));
+    let (proxy, cid) = (DatabaseProxy::start().await.expect("a proxy"), Dag::cid_of(&content));
+    proxy.lead_to(&stack.map.dynamodb);
+    let sandbox = Sandbox::with_database(&stack, "complete-upload", &proxy.url).await;
+    let id = stack.finished_upload(&artist, content).await;
+    let (is_hashed, event) = (hold_once_hashed(&proxy, cid), completion(&sandbox, &artist, &id));
+    let ask = async || join_all((0..4).map(|_| stack.complete_upload(&artist, &id))).await;
+    let asking = async {
+        is_hashed.notified().await;
+        let answers = ask().await;
+        proxy.throttled.store(0, Ordering::Relaxed);
+        answers
+    };
+    let (first, others) = tokio::join!(sandbox.invoke(&event), asking);
+    for answer in others {
+        assert_eq!(answer.expect_error(409).header("retry-after"), "2");
+    }
+    assert_eq!(first["statusCode"], 200, "{first}");
+    for answer in ask().await {
+        assert_eq!(answer.expect_success().body["uri"], format!("ipfs://{cid}"));
+    }
+}
+
+#[tokio::test]
+async fn raced_completions_of_the_same_bytes_hash_each_upload_once_and_count_them_once() {
+    let stack = Stack::connect();
+    let (artist, content) = (stack.new_artist().await, picture(90_000));
+    let uri = format!("ipfs://{}", Dag::cid_of(&content));
+    let mut uploads =
+        [stack.finished_upload(&artist, content.clone()).await, stack.finished_upload(&artist, content).await];
+    let proxy = DatabaseProxy::start().await.expect("a proxy");
+    proxy.lead_to(&stack.map.dynamodb);
+    // Who hashes an upload stores how it ended.
+    let ended = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&ended);
+    proxy.observe(move |target, request, _| {
+        let row = serde_json::from_slice::<Value>(request).unwrap_or_default()["Item"].take();
+        if target.ends_with("PutItem") && row["outcome"]["M"].is_object() {
+            noted.lock().expect("nobody panicked").push(row["sk"]["S"].as_str().expect("an id").to_owned());
+        }
+    });
+    let crowd = Sandbox::crowd(&stack, "complete-upload", &[], &proxy.url, 4).await;
+    let (crowd, artist) = (&crowd, &artist);
+    let asked = (0..8).map(|number| completion(crowd, artist, &uploads[number % 2]));
+    let answers = join_all(asked.map(|event| async move {
+        eventually("nobody else is completing it", async || {
+            let answer = crowd.invoke(&event).await;
+            if answer["statusCode"] == 409 {
+                assert_eq!(answer["headers"]["retry-after"], "2", "{answer}");
+                return None;
+            }
+            assert_eq!(answer["statusCode"], 200, "{answer}");
+            serde_json::from_str::<Value>(answer["body"].as_str()?).ok()
+        })
+        .await
+    }))
+    .await;
+    assert!(answers.iter().all(|answer| answer["uri"] == uri), "{answers:?}");
+    let mut ended = ended.lock().expect("nobody panicked").clone();
+    ended.sort();
+    uploads.sort();
+    assert_eq!(ended, uploads, "an upload was hashed more than once");
+    let partition = format!("UPLOADED#{}", stack.artist_id(artist));
+    let total = stack.row(&stack.map.names["ArtistTable"], &partition, "TOTAL").await.expect("a row");
+    assert_eq!(total["stored_bytes"], AttributeValue::N("90000".to_owned()));
+    let listed = Answer::of(stack.get("/uploads").bearer_auth(&artist.token)).await.expect_success().body;
+    assert_eq!(listed["uploads"].as_array().map(Vec::len), Some(1), "{listed}");
+}
+
+#[tokio::test]
 async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
     let stack = Stack::connect();
     // Its time is up as soon as it begins, so each call hashes one leaf.
@@ -222,9 +317,8 @@ async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
     let announced = json!({"contentType": "image/png", "size": content.len(), "sha256": sha256});
     let begun = begin(&stack, &artist, &announced).await.expect_success().body;
     put(&stack, &begun, &content).await;
-    let mut event = hurried.event();
-    event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
-    event["pathParameters"]["id"] = begun["uploadId"].clone();
+    let event_of = |begun: &Value| completion(&hurried, &artist, begun["uploadId"].as_str().expect("an id"));
+    let event = event_of(&begun);
     let mut hashed = Vec::new();
     let stored = loop {
         let answer = hurried.invoke(&event).await;
@@ -243,8 +337,7 @@ async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
     // Another function ends what it began.
     let begun = begin(&stack, &artist, &announced).await.expect_success().body;
     put(&stack, &begun, &content).await;
-    event["pathParameters"]["id"] = begun["uploadId"].clone();
-    assert_eq!(hurried.invoke(&event).await["statusCode"], 202);
+    assert_eq!(hurried.invoke(&event_of(&begun)).await["statusCode"], 202);
     assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body["uri"], stored["uri"]);
 }
 
@@ -258,18 +351,7 @@ async fn file_that_the_operator_removes_while_it_is_filed_is_served_to_nobody() 
     let sandbox = Sandbox::with_database(&stack, "complete-upload", &proxy.url).await;
     let id = stack.finished_upload(&artist, content).await;
     // Once it is known that nothing is decided about the content, its row waits until something is.
-    let (is_read, throttled) = (Arc::new(Notify::new()), Arc::clone(&proxy.throttled));
-    let (told, was_read) = (Arc::clone(&is_read), AtomicBool::new(false));
-    proxy.observe(move |target, request, _| {
-        let is_of_content = String::from_utf8_lossy(request).contains(&format!("CONTENT#{cid}"));
-        if target.ends_with("GetItem") && is_of_content && !was_read.swap(true, Ordering::Relaxed) {
-            throttled.store(1, Ordering::Relaxed);
-            told.notify_one();
-        }
-    });
-    let mut event = sandbox.event();
-    event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
-    event["pathParameters"]["id"] = json!(id);
+    let (is_read, event) = (hold_once_hashed(&proxy, cid), completion(&sandbox, &artist, &id));
     let deciding = async {
         is_read.notified().await;
         let rows =
