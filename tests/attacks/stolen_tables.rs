@@ -1,8 +1,11 @@
 //! Somebody reads all tables, or has the token of a device: neither is a way in.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use tests::{Answer, Stack, unused_email};
+use uuid::Uuid;
 
 /// Every text of a value, with those inside of it.
 fn texts(value: &AttributeValue) -> Vec<&str> {
@@ -21,6 +24,9 @@ async fn no_table_has_anything_that_signs_in() {
     let email = unused_email();
     let device = stack.remember_device(&email).await;
     let artist = stack.sign_in(&email).await;
+    let name = format!("read{}", &Uuid::new_v4().simple().to_string()[..10]);
+    let named = stack.patch("/artists/me").bearer_auth(&artist.token).json(&json!({"username": name}));
+    Answer::of(named).await.expect_success();
     let key = stack.create_key(&artist, &json!({"name": "site"})).await.expect_success();
     let key = key.body["apiKey"].as_str().expect("a key").to_owned();
     let webhook = stack.post("/webhooks").bearer_auth(&artist.token).json(&json!({"url": "https://example.com/in"}));
@@ -32,7 +38,7 @@ async fn no_table_has_anything_that_signs_in() {
     let link = mails.last().and_then(local::mail::link_in).expect("a link").to_owned();
 
     let dynamodb = aws_sdk_dynamodb::Client::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await);
-    let mut read = 0;
+    let (mut read, mut found) = (0, BTreeSet::new());
     for table in ["ChainTable", "ArtistTable", "SecretTable"] {
         let scan = dynamodb.scan().table_name(&stack.map.names[table]).into_paginator().items().send();
         let rows = scan.try_collect().await.expect("all rows");
@@ -43,10 +49,12 @@ async fn no_table_has_anything_that_signs_in() {
                     assert!(!text.contains(secret.as_str()), "{table}: {row:?}");
                 }
                 assert_ne!(text, code, "{table}: {row:?}");
+                found.extend([email.as_str(), &name, "127.0.0.1"].into_iter().filter(|known| text.contains(known)));
             }
         }
     }
     assert!(read > 10, "{read} rows");
+    assert_eq!(found.len(), 3, "a mail address, a name and a network are in them: {found:?}");
     let table = &stack.map.names["SecretTable"];
     let mailbox = email.parse::<shared::model::Email>().expect("an address").fingerprint();
     assert!(stack.row(table, &format!("CODE#{mailbox}"), "CODE").await.is_some(), "the code is stored");

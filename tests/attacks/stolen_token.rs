@@ -8,7 +8,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use jsonwebtoken::get_current_timestamp;
 use serde_json::{Value, json};
-use tests::{Answer, DAY, SignedIn, Stack, personal_sign, within_one_window};
+use tests::{Answer, DAY, SignedIn, Stack, personal_sign, unused_email, within_one_window};
 use uuid::Uuid;
 
 use super::forged_token::Forger;
@@ -180,6 +180,40 @@ async fn wallet_takes_a_fresh_sign_in_and_is_paid_after_a_day() {
     let answer = stack.withdraw(&victim.artist, &order).await.expect_error(403);
     assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("lately")), "{answer:?}");
     assert_eq!(stack.chain().get_balance(victim.account).await.expect("a balance"), U256::from(1_000));
+
+    let row = format!("WALLET#{:#x}", thief.address());
+    let connected = async |age: u64| {
+        let at = AttributeValue::N((get_current_timestamp() - age).to_string());
+        stack.set(&stack.map.names["ArtistTable"], &row, "ARTIST", "connected_at", at).await;
+    };
+    connected(DAY.as_secs() - 600).await;
+    stack.withdraw(&victim.artist, &order).await.expect_error(403);
+    connected(DAY.as_secs()).await;
+    stack.withdraw(&victim.artist, &order).await.expect_success();
+    assert_eq!(stack.chain().get_balance(thief.address()).await.expect("a balance"), U256::from(1_000));
+}
+
+#[tokio::test]
+async fn token_and_mailbox_do_nothing_that_takes_a_passkey() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    stack.added_passkey(&writer.artist).await;
+    let thief = stack.sign_in(&writer.artist.email).await;
+    let to = PrivateKeySigner::random().address();
+    let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+    for (path, body) in [
+        ("/smartwallet/withdraw", json!({"to": to, "amount": "1"})),
+        ("/artists/payout-addresses", json!({"address": to})),
+        ("/artists/wallets", json!({"message": "x", "signature": "0x00"})),
+        ("/artists/email", stack.proved_email(&thief, &unused_email()).await),
+        ("/artists/api-keys", json!({"scopes": ["admin"]})),
+        ("/moment/permission", json!({"moment": moment, "adminAddress": to})),
+    ] {
+        let answer = post(&stack, path, &thief.token, &body).await.expect_error(401);
+        assert!(answer.header("www-authenticate").contains("insufficient_user_authentication"), "{path}: {answer:?}");
+    }
+    let delete = stack.delete("/artists/me").bearer_auth(&thief.token).json(&json!({"abandon": true}));
+    Answer::of(delete).await.expect_error(401);
 }
 
 #[tokio::test]
