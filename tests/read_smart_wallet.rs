@@ -34,7 +34,7 @@ async fn payment_has_a_code_for_a_camera() {
     let account = "0x00000000000000000000000000000000000000a1";
     let read = |path: String| Answer::of(stack.http.get(format!("{}/card/pay/{path}", stack.site())));
     let code = read(format!("8453/{account}?currency=usdc&amount=7")).await.expect_success();
-    assert_eq!(code.header("content-type"), "image/svg+xml");
+    assert_eq!(code.header("content-type"), "image/svg+xml; charset=utf-8");
     let usdc = stack.contract("usdc");
     let label = format!("aria-label=\"ethereum:{usdc:#x}@8453/transfer?address={account}&amp;uint256=7\"");
     assert!(code.body.as_str().is_some_and(|svg| svg.starts_with("<svg") && svg.contains(&label)), "{code:?}");

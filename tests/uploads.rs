@@ -151,6 +151,19 @@ async fn an_uploaded_picture_is_served_under_its_cid() {
 }
 
 #[tokio::test]
+async fn a_drawing_is_served_with_its_charset() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg'><g id='x{}'/></svg>", Uuid::new_v4().simple());
+    let stored = upload(&stack, &artist, "image/svg+xml", drawing.as_bytes()).await.expect_success().body;
+    assert_eq!(stored["contentType"], "image/svg+xml");
+    for host in [&stack.map.files, &stack.map.api] {
+        let served = read(&stack, &format!("{host}/ipfs/{}", Dag::cid_of(drawing.as_bytes())), None).await;
+        assert_eq!(header(&served, "content-type"), "image/svg+xml; charset=utf-8", "{host}");
+    }
+}
+
+#[tokio::test]
 async fn the_files_host_has_nothing_but_files() {
     let stack = Stack::connect();
     let unknown = Dag::cid_of(Uuid::new_v4().as_bytes());

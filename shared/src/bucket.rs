@@ -16,7 +16,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
-    model::{Cid, IMMUTABLE, UploadId, disposition},
+    model::{Cid, IMMUTABLE, UploadId, disposition, served_type},
     telemetry::trace::AwsCalls,
 };
 
@@ -156,7 +156,8 @@ impl Bucket {
         }
         let call = self.client.copy_object().bucket(&self.name).key(cid.object()).copy_source(source);
         let call = call.metadata_directive(MetadataDirective::Replace).tagging_directive(TaggingDirective::Replace);
-        let call = call.content_type(mime).content_disposition(disposition(cid, mime)).cache_control(IMMUTABLE);
+        let call =
+            call.content_type(served_type(mime)).content_disposition(disposition(cid, mime)).cache_control(IMMUTABLE);
         is_there(call.if_none_match("*").dispatch().await)
     }
 

@@ -105,7 +105,7 @@ pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Ro
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use recipient::{GiftRecipient, Recipient};
 pub use sale::{NewSaleType, Sale, SaleTerms, SaleTime, SaleType};
-pub use served::{FILES_POLICY, IMMUTABLE, disposition};
+pub use served::{FILES_POLICY, IMMUTABLE, disposition, served_type};
 pub use session::SessionId;
 pub use sign_in_link::SignInLink;
 pub use stats::{COUNTED_DAYS, CountedSubject, Counts, DayCounts, LastCollect, Stats, StatsSubject};

@@ -9,6 +9,12 @@ pub const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 pub const FILES_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'; sandbox";
 
+/// The `content-type` of a file of this media type. A drawing names its charset as a text does, so that no declaration in
+/// it can say another (<https://www.rfc-editor.org/rfc/rfc7303#section-3>). JSON has no such parameter.
+pub fn served_type(mime: &str) -> &str {
+    if mime == "image/svg+xml" { "image/svg+xml; charset=utf-8" } else { mime }
+}
+
 /// The `content-disposition` of a file: whether a browser that opens it shows or saves it, and under which name.
 pub fn disposition(cid: Cid, mime: &str) -> String {
     let how = if is_saved(mime) { "attachment" } else { "inline" };
@@ -52,6 +58,14 @@ fn is_saved(mime: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_text_names_its_charset() {
+        assert_eq!(served_type("image/svg+xml"), "image/svg+xml; charset=utf-8");
+        for mime in ["text/plain; charset=utf-8", "application/json", "image/png"] {
+            assert_eq!(served_type(mime), mime);
+        }
+    }
 
     #[test]
     fn what_could_look_like_a_page_is_saved() {

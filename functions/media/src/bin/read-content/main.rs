@@ -12,7 +12,7 @@ use shared::{
     bucket::Bucket,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, StatusCode, json, serve},
-    model::{Cid, FILES_POLICY, IMMUTABLE, disposition},
+    model::{Cid, FILES_POLICY, IMMUTABLE, disposition, served_type},
     store::artist::{ArtistTable, KeptContent, Media, StoredBlock, StoredContent},
 };
 
@@ -121,7 +121,7 @@ impl ReadContent {
         (first, last): (u64, u64),
     ) -> Result<Response, ApiError> {
         let bytes = self.bytes(cid, (first, last)).await?;
-        Response::bytes(status, &content.mime, bytes)?
+        Response::bytes(status, served_type(&content.mime), bytes)?
             .with("accept-ranges", "bytes")?
             .with("cache-control", IMMUTABLE)?
             .with("etag", &format!("\"{cid}\""))?

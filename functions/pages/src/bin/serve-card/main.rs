@@ -100,7 +100,7 @@ impl ServeCard {
         };
         let uri = currency.payment_uri(path.chain, path.account, query.amount);
         let PreEscaped(svg) = qr_code(&uri, &uri).map_err(ApiError::internal)?;
-        let answer = Response::bytes(StatusCode::OK, "image/svg+xml", svg.into_bytes())?.cacheable(KEPT);
+        let answer = Response::bytes(StatusCode::OK, "image/svg+xml; charset=utf-8", svg.into_bytes())?.cacheable(KEPT);
         answer.with("x-content-type-options", "nosniff")
     }
 }
