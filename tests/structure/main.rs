@@ -10,6 +10,7 @@ mod documents;
 mod dynamic;
 mod edge;
 mod floors;
+mod inventory;
 mod limits;
 mod pages;
 mod permissions;
