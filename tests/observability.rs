@@ -55,6 +55,39 @@ async fn wrong_code_is_logged_with_the_hash_of_its_mailbox() {
 }
 
 #[tokio::test]
+async fn refused_authorisation_is_logged_with_who_asked_and_why() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let made = stack.create_key(&artist, &json!({"scopes": ["publish"]})).await.expect_success().body;
+    let secret = made["apiKey"].as_str().expect("a key");
+    let listed = &stack.list_keys(&artist).await[0];
+    let refused = async |binary: &str, credential: &str| {
+        let function = Sandbox::with_variables(&stack, binary, &[]).await;
+        let bearer = format!("Bearer {credential}");
+        let (status, _) = function.post_with("192.0.2.79", &json!({}), &[("authorization", &bearer)]).await;
+        let log = function.log();
+        assert!(!log.contains(credential), "the log has the credential");
+        let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let answered = lines.iter().find(|line| line["message"] == "request answered").expect("a line").clone();
+        assert_eq!((&answered["status"], &answered["client.network"]), (&json!(status), &json!("192.0.2.79")));
+        (status, answered, lines)
+    };
+    let why = |line: &Value, words: &str| line["refusal"].as_str().is_some_and(|refusal| refusal.contains(words));
+
+    // A key without the scope, a key where none may act, and what is no token.
+    let (status, line, _) = refused("collect-moment", secret).await;
+    assert!(status == 403 && why(&line, "lacks the scope collect"), "{line}");
+    assert_eq!((&line["artist.id"], &line["key.id"]), (&json!(stack.artist_id(&artist)), &listed["id"]));
+    assert_eq!(line["key.scope"], "collect");
+    let (status, line, lines) = refused("withdraw-funds", secret).await;
+    assert!(status == 403 && why(&line, "No scope of an API key allows this"), "{line}");
+    let tried = lines.iter().filter(|line| line["key.prefix"] == listed["prefix"] && line["request.id"].is_string());
+    assert_eq!(tried.count(), 1, "{lines:?}");
+    let (status, line, _) = refused("withdraw-funds", "made-up-token").await;
+    assert!(status == 401 && why(&line, "token"), "{line}");
+}
+
+#[tokio::test]
 async fn running_service_writes_every_metric() {
     let stack = Stack::connect();
     let writer = stack.new_collector().await;

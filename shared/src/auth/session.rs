@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    api_key::sent_key,
+    api_key::{PlainKey, sent_key},
     page_session,
     token::{Means, TokenVerifier, VerifiedToken, bearer},
 };
@@ -75,7 +75,11 @@ impl SessionAuthenticator {
 
     /// The same where no API key may act: 403 for a request with a key alone, whatever its scopes.
     pub async fn authenticate_person(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        if sent_key(request).is_some() {
+        if let Some(key) = sent_key(request) {
+            // The key isn't looked up, so this is all that tells its owner which one is tried.
+            let key = PlainKey::parse(key);
+            let prefix = key.as_ref().map(PlainKey::shown_prefix);
+            tracing::info!(request.id = request.id(), key.prefix = prefix, "API key sent where only a token is taken");
             return Err(ApiError::forbidden(
                 "No scope of an API key allows this: sign in and send the token as Authorization: Bearer <token>",
             ));

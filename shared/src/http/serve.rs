@@ -90,7 +90,9 @@ async fn answer(
         let answered = Answered { at, request_id, route, status, message: &message, duration: started.elapsed() };
         invocation.scope(log.note(answered)).await;
     }
-    let principal = request.principal();
+    let (principal, status) = (request.principal(), response.status().as_u16());
+    // Messages of other errors can have words of the request.
+    let refusal = Some(message.as_str()).filter(|_| matches!(status, 401 | 403));
     tracing::info!(
         request.id = request.id(),
         route = request.route(),
@@ -98,7 +100,8 @@ async fn answer(
         key.id = principal.key.map(tracing::field::display),
         key.scope = principal.scope.map(Scope::word),
         client.network = request.client_network(),
-        status = response.status().as_u16(),
+        status,
+        refusal,
         duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         cold_start,
         "request answered"
@@ -109,7 +112,7 @@ async fn answer(
         if let Some(artist) = principal.artist {
             own.annotate("artist_id", artist.to_string());
         }
-        own.answered(response.status().as_u16());
+        own.answered(status);
     });
     match request.id().parse() {
         Ok(id) => response.with_header(HeaderName::from_static("x-request-id"), id),
