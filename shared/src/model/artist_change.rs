@@ -65,3 +65,14 @@ pub struct ArtistChanged {
     #[serde(flatten)]
     pub change: ArtistChange,
 }
+
+impl ArtistChanged {
+    /// The first id of what the operator decided: the highest bit of a UUID v7. Such messages come last in the outbox, so
+    /// that who reads the newest ones sees them, and who has no room for all finds them without the others.
+    pub const FIRST_DECISION: Uuid = Uuid::from_u128(1 << 127);
+
+    /// Whether it follows from a decision of the operator, in the form of the version before, too.
+    pub fn is_decision(&self) -> bool {
+        self.id >= Self::FIRST_DECISION || matches!(self.change, ArtistChange::Decided { .. })
+    }
+}

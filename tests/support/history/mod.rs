@@ -89,11 +89,9 @@ impl History {
         let mut ids = Vec::new();
         let mut parent = no_parent();
         for _ in 0..4 {
-            let said = self.post_comment(who, collection, U256::ONE, parent).await?.ok_or("nothing said")?;
+            let said = self.post_comment(who, collection, U256::ONE, parent.clone()).await?.ok_or("nothing said")?;
             if ids.is_empty() {
                 parent = said.commentIdentifier;
-            } else {
-                parent = self.comments.first().cloned().ok_or("no comment")?;
             }
             ids.push(said.commentId);
         }

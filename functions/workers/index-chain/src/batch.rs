@@ -109,6 +109,7 @@ impl Batches {
             error,
             IndexError::Store(_)
                 | IndexError::Commit(CommitError::Store(StoreError::Call(_) | StoreError::Contention(_)))
+                | IndexError::Changes(CommitError::Store(StoreError::Call(_) | StoreError::Contention(_)))
         ) {
             self.rows = (self.rows / 4).max(MIN_ROWS);
         }

@@ -60,7 +60,8 @@ impl Deliveries {
         Self { outbox, taken: Mutex::new(taken) }
     }
 
-    /// Messages that the chain hasn't taken, the oldest first. One Query per hundred.
+    /// Messages that the chain hasn't taken: those of decisions first where there are many, then the oldest. One Query per
+    /// hundred.
     pub async fn pending(&self, chain: ChainId) -> Result<Vec<ArtistChanged>, StoreError> {
         // With a wrong clock, every read is of the whole outbox.
         let now = clock::now().unwrap_or_default();
@@ -70,7 +71,12 @@ impl Deliveries {
         if first.is_nil() && messages.len() < MESSAGES {
             self.with(|all| all.entry(chain).or_default().swept = Some(now));
         }
-        Ok(messages)
+        if messages.len() < MESSAGES {
+            return Ok(messages);
+        }
+        let mut taken = self.outbox.since(ArtistChanged::FIRST_DECISION, MESSAGES, &known).await?;
+        taken.extend(messages.into_iter().filter(|message| message.id < ArtistChanged::FIRST_DECISION));
+        Ok(taken)
     }
 
     /// Records that a chain has stored messages, and deletes those that every chain has, and those that a call before

@@ -22,15 +22,27 @@ pub enum IndexError {
     /// The changes couldn't be written.
     #[error(transparent)]
     Commit(#[from] CommitError),
+    /// Artists' changes are stored, and some of them couldn't be carried out.
+    #[error("changes of artists not carried out")]
+    Changes(#[source] CommitError),
     /// The chain dropped more blocks than can be undone. Nothing was changed; an operator must decide.
     #[error("the chain dropped block {0}, which is too deep to undo: indexing stops")]
     TooDeep(u64),
 }
 
 impl IndexError {
-    /// Whether the chain or its nodes failed, and storage didn't: all rows are as their journal says.
-    pub fn is_of_chain(&self) -> bool {
-        matches!(self, Self::Node(_) | Self::Read(_) | Self::TooDeep(_))
+    /// Whether all rows are as their journal says, and artists' changes are stored: the chain or its nodes failed, or
+    /// carrying out a change did.
+    pub fn keeps_changes(&self) -> bool {
+        matches!(self, Self::Node(_) | Self::Read(_) | Self::TooDeep(_) | Self::Changes(_))
+    }
+
+    /// Why artists' changes, which are stored, weren't carried out.
+    pub fn of_changes(error: CommitError) -> Self {
+        match error {
+            overtaken @ CommitError::Overtaken => Self::Commit(overtaken),
+            error => Self::Changes(error),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     apply::Index,
     batch::{Batches, Ranges},
     error::IndexError,
-    propagate,
+    propagate::{self, Propagation},
     read::{EventReader, Head, ReadError},
 };
 
@@ -50,6 +50,7 @@ pub struct Follower {
     artists: Artists,
     index: Index,
     batches: Batches,
+    propagation: Propagation,
     /// The last block that was read, where blocks without events follow the stored progress.
     unstored: Option<BlockId>,
     published: Instant,
@@ -87,6 +88,7 @@ impl Follower {
             artists,
             index,
             batches: Batches::default(),
+            propagation: Propagation::default(),
             unstored: None,
             published: Instant::now(),
             is_begun: false,
@@ -123,7 +125,7 @@ impl Follower {
     /// Undoes dropped blocks, then indexes new ones up to block `to` and until `deadline`. Afterwards does background work
     /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline, and
     /// needs no node. `changes` are stored for later passes once this returns without an error, or with one that
-    /// [`IndexError::is_of_chain`]. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the
+    /// [`IndexError::keeps_changes`]. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the
     /// last pass of a run.
     pub async fn pass(
         &mut self,
@@ -135,7 +137,7 @@ impl Follower {
         let done = Box::pin(async {
             self.begin().await?;
             let followed = self.follow_blocks(to, deadline).await;
-            if followed.as_ref().is_err_and(|error| !error.is_of_chain()) {
+            if followed.as_ref().is_err_and(|error| !error.keeps_changes()) {
                 return followed;
             }
             let is_behind = followed.as_ref().is_ok_and(|followed| followed.behind > 0);
@@ -146,7 +148,7 @@ impl Follower {
         .await;
         if let Err(error) = &done {
             self.batches.failed(error);
-            if error.is_of_chain() {
+            if error.keeps_changes() {
                 // What is cached is still true, and dear to read with every pass until the nodes answer.
                 self.is_begun = false;
             } else {
@@ -235,10 +237,11 @@ impl Follower {
         propagate::enqueue(&mut self.work, self.chain.id, &self.index.ended())?;
         self.journal.commit_beside(&mut self.work, is_final).await?;
         loop {
-            self.index.apply_background(&mut self.work, self.batches.limit()).await?;
-            let has_applied = self.journal.commit_beside(&mut self.work, is_final).await?;
-            propagate::run(&mut self.work, self.chain.id, &self.artists, &mut self.index).await?;
-            let is_more = self.journal.commit_beside(&mut self.work, is_final).await? || has_applied;
+            let stores = (&mut self.journal, &mut self.work, &mut self.index);
+            let (of, limit) = ((self.chain.id, &self.artists), self.batches.limit());
+            let propagated = self.propagation.run(stores, of, limit, is_final).await.map_err(IndexError::of_changes)?;
+            self.index.apply_background(&mut self.work, limit).await?;
+            let is_more = self.journal.commit_beside(&mut self.work, is_final).await? || propagated;
             if !is_more || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(());
             }

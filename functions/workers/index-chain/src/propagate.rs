@@ -1,8 +1,9 @@
 //! Propagates changes of artists to a chain's rows: names to comments, new or removed names to timelines, and which moments
-//! are hidden. Works in pages, each a batch of its own, so that the next run resumes an interrupted one. A page is undone with
-//! the block that it was committed beside; its change is pending again then.
+//! are hidden. Works in batches of small changes, or pages of a large one, so that the next run resumes an interrupted one. A
+//! batch is undone with the block that it was committed beside; its changes are pending again then. All read the artist as
+//! they are now, so that their order doesn't matter: the operator's decisions go first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use shared::{
     model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId, MomentRef},
@@ -10,11 +11,15 @@ use shared::{
         StoreError,
         artist::Artists,
         chain::{NameReference, PendingRename, TimelineSubject},
-        engine::UnitOfWork,
+        engine::{CommitError, Journal, UnitOfWork},
     },
 };
+use uuid::Uuid;
 
-use crate::apply::Index;
+use crate::apply::{BatchLimit, Index};
+
+/// Changes that are committed together: each deletes a row, and writes few others, within one transaction.
+const MAX_CHANGES: usize = 40;
 
 /// References rewritten in one batch.
 const PAGE: u16 = 200;
@@ -38,74 +43,182 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
     Ok(())
 }
 
-/// Propagates the oldest change by one page. Returns `false` when there is none.
-pub async fn run(
+/// Which changes were tried in vain. Another process begins anew.
+#[derive(Default)]
+pub struct Propagation {
+    /// Changes of a batch that failed: each is tried alone.
+    suspected: BTreeSet<Uuid>,
+    /// Changes that failed alone: all others go before them.
+    failed: BTreeSet<Uuid>,
+}
+
+/// What carrying out changes of one batch needs.
+struct Batch<'a> {
+    chain: ChainId,
+    artists: &'a Artists,
+    index: &'a mut Index,
+    work: &'a mut UnitOfWork,
+    /// Wallets of each artist whose name changed.
+    wallets: HashMap<Uuid, BTreeSet<Address>>,
+    names: HashMap<Address, String>,
+    /// References that may still be rewritten.
+    room: u16,
+}
+
+impl Propagation {
+    /// Propagates changes and commits them together: those of decisions, or else the oldest. Returns `false` when there is
+    /// nothing to do. After an error, the next call takes each of them alone, and one that failed alone last.
+    pub async fn run(
+        &mut self,
+        (journal, work, index): (&mut Journal, &mut UnitOfWork, &mut Index),
+        (chain, artists): (ChainId, &Artists),
+        limit: BatchLimit,
+        is_final: bool,
+    ) -> Result<bool, CommitError> {
+        let pending = work.pending_changes(chain, MAX_CHANGES + self.failed.len()).await?;
+        let changes = self.next(pending);
+        let ids: Vec<Uuid> = changes.iter().map(|pending| pending.change.id).collect();
+        let done = match Box::pin(carry_out(work, chain, artists, index, limit, changes)).await {
+            Ok(()) => journal.commit_beside(work, is_final).await,
+            Err(error) => Err(error.into()),
+        };
+        match (&done, ids.as_slice()) {
+            (Ok(_), _) => self.suspected.retain(|id| !ids.contains(id)),
+            (Err(CommitError::Overtaken), _) => {}
+            (Err(_), [id]) => {
+                self.suspected.remove(id);
+                self.failed.insert(*id);
+            }
+            (Err(_), _) => self.suspected.extend(&ids),
+        }
+        done
+    }
+
+    /// Takes those of the changes that are carried out together.
+    fn next(&mut self, mut pending: Vec<PendingRename>) -> Vec<PendingRename> {
+        if pending.iter().all(|pending| self.failed.contains(&pending.change.id)) {
+            self.suspected.append(&mut self.failed);
+        }
+        pending.retain(|pending| !self.failed.contains(&pending.change.id));
+        let is_suspected = |pending: &PendingRename| self.suspected.contains(&pending.change.id);
+        let together = match pending.first() {
+            Some(first) if is_suspected(first) => 1,
+            Some(first) => {
+                let is_like = |it: &&PendingRename| it.is_decision() == first.is_decision() && !is_suspected(it);
+                pending.iter().take(MAX_CHANGES).take_while(is_like).count()
+            }
+            None => 0,
+        };
+        pending.truncate(together);
+        pending
+    }
+}
+
+/// Carries changes out in their order until the batch is full.
+async fn carry_out(
     work: &mut UnitOfWork,
     chain: ChainId,
     artists: &Artists,
     index: &mut Index,
-) -> Result<bool, StoreError> {
-    let Some(PendingRename { change, reached }) = work.oldest_change(chain).await? else { return Ok(false) };
-    let mut changed = None;
-    let wallets = match change.change {
-        ArtistChange::MomentHidden { collection, token, .. } => {
-            index.set_hidden(work, &MomentRef { chain, collection, token }).await?;
-            work.remove_change(chain, change.id);
-            return Ok(true);
-        }
-        ArtistChange::CollectionAccepted { collection, .. } => {
-            index.follow_acceptance(work, collection).await?;
-            work.remove_change(chain, change.id);
-            return Ok(true);
-        }
-        ArtistChange::SenderAccepted => {
-            for wallet in wallets(artists, change.artist_id).await? {
-                work.relist(chain, TimelineSubject::AdministeredBy(wallet)).await?;
-            }
-            work.remove_change(chain, change.id);
-            return Ok(true);
-        }
-        ArtistChange::Decided { subject } => {
-            index.follow_decision(work, &subject).await?;
-            work.remove_change(chain, change.id);
-            return Ok(true);
-        }
-        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => {
-            changed = Some(wallet);
-            BTreeSet::from([wallet])
-        }
-        ArtistChange::Renamed | ArtistChange::Described => wallets(artists, change.artist_id).await?,
-    };
-    if reached.is_none() {
-        index.follow_wallets(work, change.artist_id, changed).await?;
-        for wallet in &wallets {
-            work.relist(chain, TimelineSubject::By(*wallet)).await?;
-        }
-        if let Some(wallet) = changed {
-            work.relist(chain, TimelineSubject::AdministeredBy(wallet)).await?;
-        }
-    }
-    let names = artists.usernames(&Vec::from_iter(wallets.iter().copied())).await?;
-    let mut references: Vec<NameReference> = Vec::new();
-    for &wallet in wallets.iter().filter(|wallet| reached.as_ref().is_none_or(|at| at.wallet <= **wallet)) {
-        let after = reached.as_ref().filter(|at| at.wallet == wallet).map(|at| at.comment.as_str());
-        let room = PAGE.saturating_sub(u16::try_from(references.len()).unwrap_or(PAGE));
-        if room == 0 {
+    limit: BatchLimit,
+    changes: Vec<PendingRename>,
+) -> Result<(), StoreError> {
+    let mut batch = Batch::of(work, chain, artists, index);
+    batch.prefetch(&changes).await?;
+    for pending in changes {
+        if batch.room == 0 || limit.is_reached(batch.work) {
             break;
         }
-        references.extend(work.named_places(chain, wallet, after, room).await?);
+        batch.carry_out(pending).await?;
     }
-    work.prefetch_commenters(chain, &references).await?;
-    for reference in &references {
-        let name = names.get(&reference.wallet).map(String::as_str).unwrap_or_default();
-        work.rename_commenter(chain, reference, name).await?;
+    Ok(())
+}
+
+impl<'a> Batch<'a> {
+    fn of(work: &'a mut UnitOfWork, chain: ChainId, artists: &'a Artists, index: &'a mut Index) -> Self {
+        Self { chain, artists, index, work, wallets: HashMap::new(), names: HashMap::new(), room: PAGE }
     }
-    if references.len() < usize::from(PAGE) {
-        work.remove_change(chain, change.id);
-    } else {
-        work.put_change(chain, &PendingRename { change, reached: references.pop() })?;
+
+    /// Reads together what most changes need. A read for each artist whose name changed.
+    async fn prefetch(&mut self, changes: &[PendingRename]) -> Result<(), StoreError> {
+        let mut subjects = Vec::new();
+        for PendingRename { change, .. } in changes {
+            let wallets = match change.change {
+                ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => {
+                    subjects.extend([TimelineSubject::AdministeredBy(wallet), TimelineSubject::CollectionsOf(wallet)]);
+                    BTreeSet::from([wallet])
+                }
+                ArtistChange::Renamed | ArtistChange::Described => wallets(self.artists, change.artist_id).await?,
+                _ => continue,
+            };
+            subjects.extend(wallets.iter().copied().map(TimelineSubject::By));
+            self.wallets.insert(change.id, wallets);
+        }
+        self.work.prefetch_relistings(self.chain, &subjects).await?;
+        let all = BTreeSet::from_iter(self.wallets.values().flatten().copied());
+        self.names = self.artists.usernames(&Vec::from_iter(all)).await?;
+        Ok(())
     }
-    Ok(true)
+
+    async fn carry_out(&mut self, pending: PendingRename) -> Result<(), StoreError> {
+        let ArtistChanged { id, artist_id, change } = pending.change;
+        match change {
+            ArtistChange::MomentHidden { collection, token, .. } => {
+                self.index.set_hidden(self.work, &MomentRef { chain: self.chain, collection, token }).await?;
+            }
+            ArtistChange::CollectionAccepted { collection, .. } => {
+                self.index.follow_acceptance(self.work, collection).await?;
+            }
+            ArtistChange::SenderAccepted => {
+                for wallet in wallets(self.artists, artist_id).await? {
+                    self.work.relist(self.chain, TimelineSubject::AdministeredBy(wallet)).await?;
+                }
+            }
+            ArtistChange::Decided { subject } => self.index.follow_decision(self.work, &subject).await?,
+            ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => {
+                return self.rename(pending, Some(wallet)).await;
+            }
+            ArtistChange::Renamed | ArtistChange::Described => return self.rename(pending, None).await,
+        }
+        self.work.remove_change(self.chain, id);
+        Ok(())
+    }
+
+    /// Rewrites names as far as there is room; `changed` is a wallet that came or went.
+    async fn rename(&mut self, pending: PendingRename, changed: Option<Address>) -> Result<(), StoreError> {
+        let (chain, PendingRename { change, reached }) = (self.chain, pending);
+        let wallets = self.wallets.remove(&change.id).unwrap_or_default();
+        if reached.is_none() {
+            self.index.follow_wallets(self.work, change.artist_id, changed).await?;
+            for wallet in &wallets {
+                self.work.relist(chain, TimelineSubject::By(*wallet)).await?;
+            }
+            if let Some(wallet) = changed {
+                self.work.relist(chain, TimelineSubject::AdministeredBy(wallet)).await?;
+            }
+        }
+        let mut references: Vec<NameReference> = Vec::new();
+        for &wallet in wallets.iter().filter(|wallet| reached.as_ref().is_none_or(|at| at.wallet <= **wallet)) {
+            let after = reached.as_ref().filter(|at| at.wallet == wallet).map(|at| at.comment.as_str());
+            let room = self.room.saturating_sub(u16::try_from(references.len()).unwrap_or(PAGE));
+            if room == 0 {
+                break;
+            }
+            references.extend(self.work.named_places(chain, wallet, after, room).await?);
+        }
+        self.work.prefetch_commenters(chain, &references).await?;
+        for reference in &references {
+            let name = self.names.get(&reference.wallet).map(String::as_str).unwrap_or_default();
+            self.work.rename_commenter(chain, reference, name).await?;
+        }
+        self.room = self.room.saturating_sub(u16::try_from(references.len()).unwrap_or(PAGE));
+        if self.room > 0 {
+            self.work.remove_change(chain, change.id);
+        } else {
+            self.work.put_change(chain, &PendingRename { change, reached: references.pop() })?;
+        }
+        Ok(())
+    }
 }
 
 async fn wallets(artists: &Artists, artist: ArtistId) -> Result<BTreeSet<Address>, StoreError> {

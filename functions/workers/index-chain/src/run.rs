@@ -79,7 +79,7 @@ impl<'a> ChainRun<'a> {
 
     async fn pass(&mut self, to: Option<u64>, deadline: Instant, changes: &[ArtistChanged]) -> bool {
         let outcome = self.follower.pass(to, Some(deadline), changes).await;
-        let is_stored = outcome.as_ref().map_or_else(IndexError::is_of_chain, |_| true);
+        let is_stored = outcome.as_ref().map_or_else(IndexError::keeps_changes, |_| true);
         self.failure = None;
         match outcome {
             Ok(now) => {

@@ -383,7 +383,7 @@ impl Moderation {
     }
 
     fn posting(&self, subject: Subject) -> Result<TransactWriteItem, StoreError> {
-        Outbox::new(self.0.clone()).posting(ArtistId::OPERATOR, ArtistChange::Decided { subject })
+        Outbox::new(self.0.clone()).posting_decision(ArtistId::OPERATOR, ArtistChange::Decided { subject })
     }
 
     fn logging(&self, entry: LoggedDecision) -> Result<TransactWriteItem, StoreError> {

@@ -10,7 +10,7 @@ use crate::{
         chain::rows,
         engine::{
             index::UnitOfWork,
-            table::{StoreError, text},
+            table::{StoreError, readable, text},
         },
     },
 };
@@ -33,6 +33,10 @@ pub struct NameReference {
     /// Id of the comment.
     pub comment: String,
 }
+
+/// The first id of a stored change that no decision of the operator caused: all those of decisions are lower, and are
+/// carried out first.
+pub(super) const FIRST_OTHER: Uuid = Uuid::from_u128(1 << 120);
 
 #[derive(Deserialize)]
 struct PlaceKey {
@@ -72,12 +76,11 @@ impl UnitOfWork {
     }
 
     /// Stores a new change. Undoing blocks doesn't remove it: a change that was propagated beside them is pending again.
-    pub fn add_change(&mut self, chain: ChainId, change: &ArtistChanged) -> Result<(), StoreError> {
-        let ArtistChanged { id, artist_id, change } = change;
-        self.put_lasting(
-            &rows::artist_change(chain, *id),
-            &ChangeRow { artist_id: *artist_id, change: *change, reached: &None },
-        )
+    pub fn add_change(&mut self, chain: ChainId, changed: &ArtistChanged) -> Result<(), StoreError> {
+        let ArtistChanged { id, artist_id, change } = *changed;
+        // The first byte of the time goes; the order among decisions stays.
+        let id = if changed.is_decision() { Uuid::from_u128(id.as_u128() & (u128::MAX >> 8)) } else { id };
+        self.put_lasting(&rows::artist_change(chain, id), &ChangeRow { artist_id, change, reached: &None })
     }
 
     /// Stores the progress of a change.
@@ -92,8 +95,9 @@ impl UnitOfWork {
         self.delete(&rows::artist_change(chain, id));
     }
 
-    /// Returns the oldest pending change as of the last commit. One Query.
-    pub async fn oldest_change(&mut self, chain: ChainId) -> Result<Option<PendingRename>, StoreError> {
+    /// Returns up to `limit` pending changes as of the last commit: those of decisions first, then the oldest.
+    /// One of a form that this version doesn't know is logged and stays. One Query.
+    pub async fn pending_changes(&mut self, chain: ChainId, limit: usize) -> Result<Vec<PendingRename>, StoreError> {
         let call = self
             .table()
             .client
@@ -101,9 +105,15 @@ impl UnitOfWork {
             .table_name(&self.table().name)
             .key_condition_expression("pk = :changes")
             .expression_attribute_values(":changes", text(rows::artist_changes(chain)))
-            .limit(1)
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .consistent_read(true);
-        let items = call.dispatch().await?.items.unwrap_or_default();
-        Ok(serde_dynamo::from_items(items)?.pop())
+        Ok(readable(call.dispatch().await?.items.unwrap_or_default()))
+    }
+}
+
+impl PendingRename {
+    /// Whether a decision of the operator caused it.
+    pub fn is_decision(&self) -> bool {
+        self.change.id < FIRST_OTHER
     }
 }

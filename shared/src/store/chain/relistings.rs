@@ -99,6 +99,13 @@ impl UnitOfWork {
         if is_none { Ok(()) } else { self.set_relisted(chain, relisting, false) }
     }
 
+    /// Loads what [`Self::relist`] reads of groups. One read per 100 rows.
+    pub async fn prefetch_relistings(&mut self, chain: ChainId, groups: &[TimelineSubject]) -> Result<(), StoreError> {
+        let partitions = groups.iter().map(|by| by.partition(chain));
+        let keys = partitions.flat_map(|of| [rows::relisting(chain, &of), length_key(&of)]);
+        self.prefetch(keys).await
+    }
+
     /// Returns the progress of a relisting; `None` if none is due.
     pub async fn relisting(&mut self, chain: ChainId, by: &TimelineSubject) -> Result<Option<Relisting>, StoreError> {
         self.get(&rows::relisting(chain, &by.partition(chain))).await

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::{
+    comment_names::FIRST_OTHER,
     metadata::Documents,
     moments::moment_key,
     relistings::{Relisting, TimelineSubject},
@@ -167,14 +168,17 @@ impl Timelines {
 }
 
 impl Timelines {
-    /// Whether all changes of artists and decisions of the operator that a chain's index took are in its rows. Two Queries.
+    /// Whether all decisions of the operator that a chain's index took are in its rows. Two Queries.
     pub async fn is_settled(&self, chain: ChainId) -> Result<bool, StoreError> {
-        let first = |partition: String| {
-            let call = self.0.table.query().key_condition_expression("pk = :pk").limit(1).consistent_read(true);
-            call.expression_attribute_values(":pk", text(partition)).dispatch()
+        let first = |partition: String, end: String| {
+            let call = self.0.table.query().key_condition_expression("pk = :pk AND sk < :end").limit(1);
+            let call = call.expression_attribute_values(":pk", text(partition)).consistent_read(true);
+            call.expression_attribute_values(":end", text(end)).dispatch()
         };
-        let (changes, relistings) = try_join!(first(rows::artist_changes(chain)), first(rows::relistings(chain)))?;
-        Ok([changes, relistings].iter().all(|page| page.items().is_empty()))
+        let decisions = first(rows::artist_changes(chain), FIRST_OTHER.to_string());
+        // The names of lists are letters.
+        let (decisions, relistings) = try_join!(decisions, first(rows::relistings(chain), "~".to_owned()))?;
+        Ok([decisions, relistings].iter().all(|page| page.items().is_empty()))
     }
 
     /// Returns up to `limit` groups to list again. One Query.

@@ -199,17 +199,16 @@ impl Index {
     }
 
     /// Reads again what the operator hid, if that names wallets of this artist, and has the collections of one that
-    /// came or went follow. A few reads.
+    /// came or went follow: one that went may have been hidden by what was undone since. A few reads.
     pub async fn follow_wallets(
         &mut self,
         work: &mut UnitOfWork,
         artist: ArtistId,
         changed: Option<model::Address>,
     ) -> Result<(), StoreError> {
-        if !self.withheld.has_artist(artist) {
-            return Ok(());
+        if self.withheld.has_artist(artist) {
+            self.withheld = self.artists.withheld(now()).await?;
         }
-        self.withheld = self.artists.withheld(now()).await?;
         match changed {
             Some(wallet) => work.relist(self.chain.id, TimelineSubject::CollectionsOf(wallet)).await,
             None => Ok(()),

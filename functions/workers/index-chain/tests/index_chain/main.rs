@@ -8,6 +8,7 @@ mod commit;
 mod creators;
 mod decisions;
 mod documents;
+mod floods;
 mod lists;
 mod naive;
 mod names;

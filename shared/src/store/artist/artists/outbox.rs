@@ -55,7 +55,21 @@ impl Outbox {
         artist_id: ArtistId,
         change: ArtistChange,
     ) -> Result<TransactWriteItem, StoreError> {
-        let item = row(&self.key(Uuid::now_v7()), &OutboxMessage { artist_id, change })?;
+        self.message(Uuid::now_v7(), artist_id, change)
+    }
+
+    /// Like [`Self::posting`], for what the operator decided: no number of other messages delays it.
+    pub(in crate::store::artist) fn posting_decision(
+        &self,
+        artist_id: ArtistId,
+        change: ArtistChange,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let id = Uuid::now_v7().as_u128() | ArtistChanged::FIRST_DECISION.as_u128();
+        self.message(Uuid::from_u128(id), artist_id, change)
+    }
+
+    fn message(&self, id: Uuid, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
+        let item = row(&self.key(id), &OutboxMessage { artist_id, change })?;
         let put = Put::builder().table_name(&self.table.name).set_item(Some(item)).build()?;
         Ok(TransactWriteItem::builder().put(put).build())
     }

@@ -33,7 +33,7 @@ impl Artists {
             let mut writes: Vec<_> = decision.iter().map(|write| (write.clone(), Some(Refused))).collect();
             if profile.is_withheld != was_withheld {
                 writes.extend(self.show_name(profile, &profile.username)?.into_iter().map(|write| (write, None)));
-                writes.push((outbox.posting(artist, ArtistChange::Renamed)?, None));
+                writes.push((outbox.posting_decision(artist, ArtistChange::Renamed)?, None));
             }
             Ok(Revision::Tell(writes, told.to_vec()))
         });

@@ -253,6 +253,12 @@ impl Indexer {
         rows.map(|(_, row)| Ok(serde_dynamo::from_item(row.into_iter().collect::<HashMap<_, _>>())?)).collect()
     }
 
+    /// Number of transactions that changed the chain's progress so far.
+    pub async fn commits(&self) -> Result<u64, Error> {
+        let checkpoint = self.all_rows().await?.into_iter().find(|((pk, _), _)| pk.starts_with("CHECKPOINT#"));
+        Ok(checkpoint.ok_or("no progress")?.1["version"].as_n().map_err(|_| "no number")?.parse()?)
+    }
+
     /// All moments.
     pub async fn moments(&self) -> Result<Vec<MomentRef>, Error> {
         let rows = self.all_rows().await?.into_iter().filter(|((pk, _), _)| pk.starts_with("MOMENTS#"));
