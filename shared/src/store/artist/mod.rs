@@ -25,8 +25,8 @@ pub use self::{
     allow_lists::AllowLists,
     artists::{
         AcceptanceRefusal, Artist, Artists, Contact, ContactRefusal, EmailOwner, HELD_NAMES, Introduction,
-        MAX_ACCEPTED_SENDERS, MAX_WALLETS, NAME_HELD_FOR, NextEmail, OldWallet, Outbox, Profile, ProfileChange,
-        ProfileRefusal, WalletOwner, WalletRefusal,
+        MAX_ACCEPTED_SENDERS, MAX_WALLETS, NAME_HELD_FOR, NewAttribution, NextEmail, OldWallet, Outbox, Profile,
+        ProfileChange, ProfileRefusal, WalletOwner, WalletRefusal,
     },
     claims::{ClaimLink, ClaimPlace, Claims, MAX_CLAIM_LINKS, NewClaim, NewClaimLink, Taken, TakenPlaces},
     deletions::{Cancelled, Deletion, Deletions, GRACE},

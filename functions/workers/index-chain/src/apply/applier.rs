@@ -8,13 +8,18 @@ use shared::{
     model::{self, ArtistId, ContentType, Counts, Event, EventData, EventId, Moment, MomentRef, StatsSubject},
     store::{
         StoreError,
-        artist::{Artists, Withheld},
+        artist::Withheld,
         chain::{Documents, NamedDocument, can_change, collection_key},
         engine::{PrimaryKey, UnitOfWork},
     },
 };
 
-use super::{batch_limit::BatchLimit, collects::Collects, names::Names};
+use super::{
+    batch_limit::BatchLimit,
+    collects::Collects,
+    creators::{Creation, Creators},
+    names::Names,
+};
 use crate::event::{ChainEvent, Collections, Position};
 
 /// Applies one batch of events.
@@ -26,9 +31,9 @@ pub struct Applier<'a> {
     pub hidden: &'a HashMap<MomentRef, ArtistId>,
     pub withheld: &'a Withheld,
     pub work: &'a mut UnitOfWork,
-    pub artists: &'a Artists,
     pub documents: &'a Documents,
     pub names: Names<'a>,
+    pub creators: Creators<'a>,
     /// Content types by URI, of documents that are fetched already.
     pub content_types: HashMap<String, ContentType>,
     /// Documents to read again, by URI: the collection that named one again, and when.
@@ -46,6 +51,16 @@ impl Applier<'_> {
             documents.into_iter().filter_map(|(uri, document)| Some((uri.to_owned(), document.content_type()?)));
         self.content_types.extend(types);
         Ok(())
+    }
+
+    /// The creator of what an account created in another's name. Reads nothing that was asked for.
+    pub async fn creator(
+        &mut self,
+        id: EventId,
+        named: model::Address,
+        sender: model::Address,
+    ) -> Result<model::Address, StoreError> {
+        self.creators.creator(&mut self.names, Creation { id, named, sender }).await
     }
 
     /// Notes that what was created at a time named its document again, which may be another one by now.

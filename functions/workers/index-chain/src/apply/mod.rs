@@ -6,6 +6,7 @@ mod batch_limit;
 mod collection;
 mod collects;
 mod comment;
+mod creators;
 mod events;
 mod facts;
 mod kind;
@@ -31,7 +32,12 @@ use shared::{
 
 use uuid::Uuid;
 
-use self::{applier::Applier, kind::Kind, names::Names};
+use self::{
+    applier::Applier,
+    creators::{Creation, Creators},
+    kind::Kind,
+    names::Names,
+};
 pub use self::{batch_limit::BatchLimit, queue::Queue};
 use crate::event::{ChainEvent, Collections, Fact};
 
@@ -101,6 +107,7 @@ impl Index {
             let Self { chain, artists, documents, factories, collections, hidden, withheld, .. } = self;
             let mut applier = Applier {
                 names: Names::of(artists),
+                creators: Creators::of(artists),
                 known: collections.get_or_insert_default(),
                 content_types: HashMap::new(),
                 again: HashMap::new(),
@@ -110,7 +117,6 @@ impl Index {
                 hidden,
                 withheld,
                 work,
-                artists,
                 documents,
                 limit,
             };
@@ -129,6 +135,7 @@ impl Index {
                     break;
                 }
             }
+            applier.creators.keep().await?;
             applier.read_again().await?;
         }
         Ok(())
@@ -232,6 +239,8 @@ fn now() -> u64 {
 async fn prefetch(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<(), StoreError> {
     let keys: Vec<_> = events.iter().flat_map(|event| event.fact.reads(event, applier)).collect();
     applier.work.prefetch(keys).await?;
+    let creations = creations(applier, events).await?;
+    applier.creators.learn(&mut applier.names, &creations).await?;
     let mut admins = Vec::new();
     for emitter in BTreeSet::from_iter(events.iter().filter(|event| is_listed(event)).map(|event| event.emitter)) {
         let collection = applier.work.collection(applier.chain.id, emitter.into()).await?;
@@ -243,6 +252,29 @@ async fn prefetch(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<()
         next.extend(event.fact.reads_next(event, applier).await?);
     }
     applier.work.prefetch(next).await
+}
+
+/// What accounts create with these events, and name others as its creators. A collection that comes before in the events is
+/// its sender's here.
+async fn creations(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<Vec<Creation>, StoreError> {
+    let (mut creations, mut senders) = (Vec::new(), HashMap::<Address, model::Address>::new());
+    for ChainEvent { emitter, at, fact, .. } in events {
+        let (named, sender) = match fact {
+            Fact::CollectionCreated(new) => {
+                senders.insert(new.address, new.sender.into());
+                (new.creator, Some(new.sender.into()))
+            }
+            Fact::MomentCreated(new) if new.is_named && !applier.factories.contains(&new.creator) => {
+                let stored = applier.work.collection(applier.chain.id, (*emitter).into()).await?;
+                let sender = stored.map(|collection| collection.creator);
+                (new.creator, sender.or_else(|| senders.get(emitter).copied()))
+            }
+            _ => continue,
+        };
+        let creation = |sender| Creation { id: applier.id(at), named: named.into(), sender };
+        creations.extend(sender.map(creation));
+    }
+    Ok(creations)
 }
 
 /// Whether it lists moments, by who their admins are.

@@ -49,17 +49,43 @@ impl<'a> Names<'a> {
     pub async fn willing(&mut self, admins: &[Address], creator: Address) -> Result<Vec<Address>, StoreError> {
         let maker = self.artist(creator);
         let foreign = admins.iter().filter_map(|admin| self.artist(*admin)).filter(|artist| Some(*artist) != maker);
-        let pairs = foreign.map(|artist| (artist, creator)).filter(|pair| !self.accepted.contains_key(pair));
-        let pairs = BTreeSet::from_iter(pairs);
-        if !pairs.is_empty() {
-            let accepted = self.artists.accepting(&pairs).await?;
-            self.accepted.extend(pairs.into_iter().map(|pair| (pair, accepted.contains(&pair))));
-        }
+        let pairs: Vec<_> = foreign.map(|artist| (artist, creator)).collect();
+        self.learn_accepted(pairs).await?;
         let is_willing = |admin: &Address| {
             let artist = self.artist(*admin);
             artist.is_some_and(|artist| Some(artist) == maker || self.accepted.get(&(artist, creator)) == Some(&true))
         };
         Ok(admins.iter().copied().filter(is_willing).collect())
+    }
+
+    /// Asks what [`Self::may_create`] needs of accounts and those whom they name. Two reads per 100.
+    pub async fn learn_senders(&mut self, pairs: &[(Address, Address)]) -> Result<(), StoreError> {
+        self.learn(pairs.iter().flat_map(|(sender, named)| [*sender, *named])).await?;
+        let foreign = pairs.iter().filter_map(|(sender, named)| Some((self.foreign(*sender, *named)?, *sender)));
+        let foreign: Vec<_> = foreign.collect();
+        self.learn_accepted(foreign).await
+    }
+
+    /// Whether a sender may create in an account's name: the account is no artist's, or the sender is the same artist's, or
+    /// accepted. All must have been asked for.
+    pub fn may_create(&self, sender: Address, named: Address) -> bool {
+        let foreign = self.foreign(sender, named);
+        foreign.is_none_or(|artist| self.accepted.get(&(artist, sender)) == Some(&true))
+    }
+
+    /// The artist of an account, unless the sender is theirs, too.
+    fn foreign(&self, sender: Address, named: Address) -> Option<ArtistId> {
+        self.artist(named).filter(|artist| self.artist(sender) != Some(*artist))
+    }
+
+    /// Asks which artists accepted accounts, where that wasn't asked for. One read per 100.
+    async fn learn_accepted(&mut self, pairs: Vec<(ArtistId, Address)>) -> Result<(), StoreError> {
+        let new = BTreeSet::from_iter(pairs.into_iter().filter(|pair| !self.accepted.contains_key(pair)));
+        if !new.is_empty() {
+            let accepted = self.artists.accepting(&new).await?;
+            self.accepted.extend(new.into_iter().map(|pair| (pair, accepted.contains(&pair))));
+        }
+        Ok(())
     }
 
     fn artist(&self, account: Address) -> Option<ArtistId> {

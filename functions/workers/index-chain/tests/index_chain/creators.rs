@@ -1,5 +1,10 @@
 //! Nobody publishes under an artist's name.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
 use shared::{
     model::{Address, MomentRef},
     store::{
@@ -7,7 +12,7 @@ use shared::{
         chain::{Moments, Scope, TimelineFilter, Timelines},
     },
 };
-use tests::Error;
+use tests::{DatabaseProxy, Error};
 
 use crate::support::{Indexer, decisions::Decisions, shop::Shop};
 
@@ -72,5 +77,44 @@ async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
     assert_eq!(count(Scope::Made(artist.into()), false).await?, 4);
     assert_eq!(count(Scope::Made(stranger.into()), false).await?, 0);
     assert_eq!(count(Scope::Everyone, true).await?, 4);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attributions_of_a_chunk_are_read_together() -> Result<(), Error> {
+    const COLLECTIONS: usize = 8;
+    let mut shop = Shop::open("creators-together", 64).await?;
+    let proxy = DatabaseProxy::start().await?;
+    let mut indexer = Indexer::through(&shop.test_chain, &[&shop.test_chain.rpc_url], Some(&proxy)).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let [artist, stranger] = [1, 2].map(|number| shop.account(number));
+    decisions.sign_up(artist.into()).await?;
+    indexer.follow().await?;
+    let mut created = Vec::new();
+    for _ in 0..COLLECTIONS {
+        created.push(shop.create_collection_for(artist, stranger, 1).await?);
+    }
+    let calls = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
+    let counts = Arc::clone(&calls);
+    proxy.observe(move |target, request, _| {
+        if String::from_utf8_lossy(request).contains("ATTRIBUTED#") {
+            *counts.lock().expect("nobody panicked").entry(target.to_owned()).or_default() += 1;
+        }
+    });
+    indexer.follow().await?;
+
+    let (moments, chain) = (Moments::new(indexer.table.clone()), shop.test_chain.chain.id);
+    for collection in created {
+        let collection = moments.collection(chain, collection.into()).await?.ok_or("no collection")?;
+        assert_eq!(collection.creator, stranger.into());
+    }
+    let calls = calls.lock().expect("nobody panicked").clone();
+    let of = |operation: &str| -> usize {
+        calls.iter().filter(|(target, _)| target.ends_with(operation)).map(|(_, count)| count).sum()
+    };
+    // The new blocks come in few ranges.
+    let (reads, writes) = (of(".BatchGetItem"), of(".TransactWriteItems"));
+    assert!((1..COLLECTIONS / 2).contains(&reads) && (1..COLLECTIONS / 2).contains(&writes), "{calls:?}");
+    assert_eq!(of(".GetItem"), 0, "{calls:?}");
     Ok(())
 }

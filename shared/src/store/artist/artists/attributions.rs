@@ -2,7 +2,7 @@
 //! wallets and acceptances of that moment, and kept, so that an index that is made anew attributes them alike; only who
 //! was named changes it, by accepting a collection.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,12 @@ use crate::{
     model::{AcceptanceEvent, Address, ArtistChange, ArtistId, Collection, Event, EventData, EventId},
     store::{
         artist::{rows, service_events::ServiceEvents},
-        engine::table::StoreError,
+        engine::table::{PrimaryKey, StoreError},
     },
 };
+
+/// Rows of one transaction at most.
+const KEPT_TOGETHER: usize = 100;
 
 /// Most senders whose collections an artist accepts in advance.
 pub const MAX_ACCEPTED_SENDERS: usize = 100;
@@ -27,6 +30,24 @@ struct Attribution {
     /// Who made it, once it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     maker: Option<Address>,
+}
+
+/// The creator of what an account made in another's name, as it was just decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewAttribution {
+    /// The event that made it.
+    pub creation: EventId,
+    /// The account that was named.
+    pub named: Address,
+    /// To whom it is attributed: that account, or who made it.
+    pub creator: Address,
+}
+
+#[derive(Deserialize)]
+struct AttributedRow {
+    #[serde(flatten)]
+    key: PrimaryKey,
+    creator: Address,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -45,31 +66,28 @@ pub enum AcceptanceRefusal {
 }
 
 impl Artists {
-    /// Returns the creator of what event `creation` made: the account that was named, unless it is an artist's and the
-    /// sender is neither the same artist's nor accepted; then the sender. At most four reads and one write.
-    pub async fn attribute(&self, creation: EventId, named: Address, sender: Address) -> Result<Address, StoreError> {
-        if named == sender {
-            return Ok(named);
+    /// Returns the creators of what these events made, where they were decided. One read per 100.
+    pub async fn attributed(&self, creations: &[EventId]) -> Result<HashMap<EventId, Address>, StoreError> {
+        let creations = creations.iter().map(|creation| (rows::attribution(*creation), *creation));
+        let mut creations: HashMap<PrimaryKey, EventId> = creations.collect();
+        let kept: Vec<AttributedRow> = self.0.get_many(Vec::from_iter(creations.keys().cloned())).await?;
+        Ok(kept.into_iter().filter_map(|row| Some((creations.remove(&row.key)?, row.creator))).collect())
+    }
+
+    /// Keeps creators that weren't decided before; fails if one of them was meanwhile. One transaction per 100.
+    pub async fn keep_attributions(&self, decided: &[NewAttribution]) -> Result<(), StoreError> {
+        for decided in decided.chunks(KEPT_TOGETHER) {
+            let row = |NewAttribution { creation, named, creator }: &NewAttribution| {
+                let named = (named != creator).then_some(*named);
+                let kept = Attribution { creator: *creator, named, maker: None };
+                self.0.insertion(&rows::attribution(*creation), &kept)
+            };
+            let rows = decided.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+            if !self.0.write_together(rows).await? {
+                return Err(StoreError::Contention("attributions"));
+            }
         }
-        let key = rows::attribution(creation);
-        if let Some(Attribution { creator, .. }) = self.0.get(&key).await? {
-            return Ok(creator);
-        }
-        let owners = self.owners(&[named, sender]).await?;
-        let foreign = owners.get(&named).copied().filter(|artist| owners.get(&sender) != Some(artist));
-        let is_refused = match foreign {
-            Some(artist) => self.0.get::<AcceptedSender>(&rows::accepted_sender(artist, sender)).await?.is_none(),
-            None => false,
-        };
-        let decided = match is_refused {
-            true => Attribution { creator: sender, named: Some(named), maker: None },
-            false => Attribution { creator: named, named: None, maker: None },
-        };
-        if self.0.write_together(vec![self.0.insertion(&key, &decided)?]).await? {
-            return Ok(decided.creator);
-        }
-        let earlier: Option<Attribution> = self.0.get(&key).await?;
-        Ok(earlier.unwrap_or(decided).creator)
+        Ok(())
     }
 
     /// Who made a collection that was accepted since, and to whom it is attributed now. One read.

@@ -17,7 +17,7 @@ mod withholding;
 
 pub use self::{
     artist::{Artist, Artists},
-    attributions::{AcceptanceRefusal, MAX_ACCEPTED_SENDERS},
+    attributions::{AcceptanceRefusal, MAX_ACCEPTED_SENDERS, NewAttribution},
     contact::{Contact, ContactRefusal, EmailOwner, NextEmail},
     introductions::Introduction,
     outbox::Outbox,
