@@ -57,12 +57,15 @@ rows! { ROWS;
             fn hidden_moment(collection: Address, token: TokenId) = "{collection}#{token}";
         }
         partition (event: EventId) = "ATTRIBUTED#{event}" {
-            /// Creator of a collection or moment that one account made in another's name, decided when it was first
-            /// indexed; who was named, and once that artist accepted it, who made it
+            /// Creator of what one account made in another's name; who was named; once accepted, who made it
             fn attribution() = "CREATOR";
         }
+        partition () = "ATTRIBUTED#SINCE" {
+            /// From when creators are decided; what is older is the named account's
+            fn attributed_since() = "SINCE";
+        }
         partition (artist: ArtistId) as accepted_senders = "ACCEPTED#{artist}" {
-            /// Who may make collections in the artist's name
+            /// Who may create in the artist's name
             fn accepted_sender(sender: Address) = "{sender}";
         }
         partition (artist: ArtistId) = "OWN#{artist}" {
@@ -81,11 +84,11 @@ rows! { ROWS;
 
     section "Outbox" {
         partition () as index_inbox = "INBOX" {
-            /// A change for the indexer, which deletes it
+            /// A change for the indexer
             fn index_message(id: Uuid) = "{id}";
         }
         partition () as ranking_inbox = "INBOX#RANKINGS" {
-            /// A wallet that changed hands, for the leaderboards; deleted by `rank-collectors`
+            /// A wallet that changed hands, for the leaderboards
             fn ranking_message(id: Uuid) = "{id}";
         }
     }

@@ -104,8 +104,8 @@ rows! { ROWS;
             fn named_comment(comment: &str) = "{comment}";
         }
         partition (chain: ChainId) as artist_changes = "CHANGES#{chain}" {
-            /// An artist change from the outbox that is still being propagated, and its progress; pending again if the
-            /// blocks that it was propagated beside are undone
+            /// An artist's change that is being propagated, and its progress, decisions first; pending again if the
+            /// blocks beside it are undone
             fn artist_change(id: Uuid) = "{id}";
         }
     }

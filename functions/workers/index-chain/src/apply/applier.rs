@@ -53,14 +53,15 @@ impl Applier<'_> {
         Ok(())
     }
 
-    /// The creator of what an account created in another's name. Reads nothing that was asked for.
+    /// The creator of what a log created in an account's name.
     pub async fn creator(
         &mut self,
-        id: EventId,
+        at: &Position,
         named: model::Address,
         sender: model::Address,
     ) -> Result<model::Address, StoreError> {
-        self.creators.creator(&mut self.names, Creation { id, named, sender }).await
+        let creation = Creation { id: self.id(at), named, sender, time: at.time };
+        self.creators.creator(&mut self.names, creation).await
     }
 
     /// Notes that what was created at a time named its document again, which may be another one by now.

@@ -62,6 +62,8 @@ pub struct Index {
     hidden: HashMap<MomentRef, ArtistId>,
     /// What the operator hid, read along with the collections.
     withheld: Withheld,
+    /// From when on creators are decided, in Unix seconds; read along with the collections.
+    attributed_since: u64,
     /// Ends of decisions up to this time are followed, in Unix seconds.
     ended: u64,
 }
@@ -72,7 +74,19 @@ impl Index {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
         let (collections, hidden, withheld) = (None, HashMap::new(), Withheld::default());
-        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld, ended: 0 }
+        Self {
+            chain,
+            moments,
+            artists,
+            documents,
+            timelines,
+            factories,
+            collections,
+            hidden,
+            withheld,
+            attributed_since: 0,
+            ended: 0,
+        }
     }
 
     /// Drops the cached collections, since some may be undone.
@@ -89,6 +103,7 @@ impl Index {
         let stored = self.moments.collection_addresses(self.chain.id).await?;
         self.hidden = self.artists.hidden_moments(self.chain.id).await?;
         self.withheld = self.artists.withheld(now()).await?;
+        self.attributed_since = self.artists.attributed_since(now()).await?;
         let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
         Ok(Some(self.collections.insert(stored)))
     }
@@ -104,10 +119,11 @@ impl Index {
         while !queue.is_empty() && !limit.is_reached(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
-            let Self { chain, artists, documents, factories, collections, hidden, withheld, .. } = self;
+            let Self { chain, artists, documents, factories, collections, hidden, withheld, attributed_since, .. } =
+                self;
             let mut applier = Applier {
                 names: Names::of(artists),
-                creators: Creators::of(artists),
+                creators: Creators::of(artists, *attributed_since),
                 known: collections.get_or_insert_default(),
                 content_types: HashMap::new(),
                 again: HashMap::new(),
@@ -271,7 +287,7 @@ async fn creations(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<V
             }
             _ => continue,
         };
-        let creation = |sender| Creation { id: applier.id(at), named: named.into(), sender };
+        let creation = |sender| Creation { id: applier.id(at), named: named.into(), sender, time: at.time };
         creations.extend(sender.map(creation));
     }
     Ok(creations)

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use alloy::{eips::BlockNumberOrTag, providers::Provider};
 use shared::{
     model::{Address, MomentRef},
     store::{
@@ -20,6 +21,7 @@ use crate::support::{Indexer, decisions::Decisions, shop::Shop};
 async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
     let mut shop = Shop::open("creators", 64).await?;
     let mut indexer = Indexer::of(&shop.test_chain, &[&shop.test_chain.rpc_url]).await?;
+    Artists::new(indexer.artists.clone()).attributed_since(0).await?;
     let mut decisions = Decisions::of(&indexer.dynamodb).await?;
     let [artist, wallet, stranger, nobody, later] = [1, 2, 3, 4, 0].map(|number| shop.account(number));
     let id = decisions.sign_up(artist.into()).await?;
@@ -89,6 +91,7 @@ async fn attributions_of_a_chunk_are_read_together() -> Result<(), Error> {
     let mut decisions = Decisions::of(&indexer.dynamodb).await?;
     let [artist, stranger] = [1, 2].map(|number| shop.account(number));
     decisions.sign_up(artist.into()).await?;
+    Artists::new(indexer.artists.clone()).attributed_since(0).await?;
     indexer.follow().await?;
     let mut created = Vec::new();
     for _ in 0..COLLECTIONS {
@@ -97,7 +100,8 @@ async fn attributions_of_a_chunk_are_read_together() -> Result<(), Error> {
     let calls = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
     let counts = Arc::clone(&calls);
     proxy.observe(move |target, request, _| {
-        if String::from_utf8_lossy(request).contains("ATTRIBUTED#") {
+        let request = String::from_utf8_lossy(request);
+        if request.contains("ATTRIBUTED#") && !request.contains("#SINCE") {
             *counts.lock().expect("nobody panicked").entry(target.to_owned()).or_default() += 1;
         }
     });
@@ -117,4 +121,30 @@ async fn attributions_of_a_chunk_are_read_together() -> Result<(), Error> {
     assert!((1..COLLECTIONS / 2).contains(&reads) && (1..COLLECTIONS / 2).contains(&writes), "{calls:?}");
     assert_eq!(of(".GetItem"), 0, "{calls:?}");
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_older_than_the_rule_stays_as_it_was() -> Result<(), Error> {
+    let mut shop = Shop::open("older-creators", 64).await?;
+    let mut indexer = Indexer::of(&shop.test_chain, &[&shop.test_chain.rpc_url]).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let [artist, stranger] = [1, 2].map(|number| shop.account(number));
+    decisions.sign_up(artist.into()).await?;
+    let older = shop.create_collection_for(artist, stranger, 1).await?;
+    let last = shop.test_chain.node.get_block_by_number(BlockNumberOrTag::Latest).await?.ok_or("no block")?;
+    let artists = Artists::new(indexer.artists.clone());
+    let since = last.header.timestamp + 1;
+    assert_eq!(artists.attributed_since(since).await?, since);
+    let _: serde_json::Value = shop.test_chain.node.raw_request("evm_increaseTime".into(), (60,)).await?;
+    let newer = shop.create_collection_for(artist, stranger, 1).await?;
+    indexer.follow().await?;
+    assert_eq!(artists.attributed_since(since + 1_000).await?, since, "it begins once");
+
+    let (moments, chain) = (Moments::new(indexer.table.clone()), shop.test_chain.chain.id);
+    for (collection, creator) in [(older, artist), (newer, stranger)] {
+        let collection = moments.collection(chain, collection.into()).await?.ok_or("no collection")?;
+        assert_eq!(collection.creator, creator.into());
+    }
+    // An index that is made anew shows the same.
+    indexer.assert_fresh_members(&shop.test_chain).await
 }

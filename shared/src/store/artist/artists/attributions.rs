@@ -1,6 +1,6 @@
 //! To whom collections and moments are attributed that one account made in another's name. Decided once, with the
 //! wallets and acceptances of that moment, and kept, so that an index that is made anew attributes them alike; only who
-//! was named changes it, by accepting a collection.
+//! was named changes it, by accepting a collection. What is older than the first index that decides is who was named's.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -50,6 +50,12 @@ struct AttributedRow {
     creator: Address,
 }
 
+/// From when on creators are decided, in Unix seconds.
+#[derive(Serialize, Deserialize)]
+struct Since {
+    since: u64,
+}
+
 #[derive(Serialize, Deserialize)]
 struct AcceptedSender {
     artist_id: ArtistId,
@@ -66,6 +72,21 @@ pub enum AcceptanceRefusal {
 }
 
 impl Artists {
+    /// Returns from when on creators are decided, by the chain's Unix seconds: what is older stays with who was named, as it
+    /// was shown before. The first caller's `now` stays for good. One read, and at first a write.
+    pub async fn attributed_since(&self, now: u64) -> Result<u64, StoreError> {
+        let key = rows::attributed_since();
+        let known: Option<Since> = self.0.get(&key).await?;
+        if let Some(Since { since }) = known {
+            return Ok(since);
+        }
+        if self.0.write_together(vec![self.0.insertion(&key, &Since { since: now })?]).await? {
+            return Ok(now);
+        }
+        let earlier: Option<Since> = self.0.get(&key).await?;
+        Ok(earlier.ok_or(StoreError::Missing("the beginning of attributions"))?.since)
+    }
+
     /// Returns the creators of what these events made, where they were decided. One read per 100.
     pub async fn attributed(&self, creations: &[EventId]) -> Result<HashMap<EventId, Address>, StoreError> {
         let creations = creations.iter().map(|creation| (rows::attribution(*creation), *creation));

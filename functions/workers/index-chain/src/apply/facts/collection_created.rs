@@ -36,7 +36,7 @@ impl Kind for NewCollection {
         if applier.work.collection(chain_id, address).await?.is_some() {
             return Ok(None);
         }
-        let creator = applier.creator(applier.id(at), self.creator.into(), self.sender.into()).await?;
+        let creator = applier.creator(at, self.creator.into(), self.sender.into()).await?;
         let mut admins: Vec<_> = self.admins.iter().copied().map(Into::into).collect();
         admins.sort_unstable();
         admins.dedup();

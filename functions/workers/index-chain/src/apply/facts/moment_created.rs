@@ -56,7 +56,7 @@ impl Kind for MomentCreated {
         let is_by_factory = applier.factories.contains(&self.creator);
         let named = if is_by_factory { collection.creator } else { self.creator.into() };
         let creator = match self.is_named {
-            true => applier.creator(id, named, collection.creator).await?,
+            true => applier.creator(at, named, collection.creator).await?,
             false => named,
         };
         let mut moment = Moment {
