@@ -60,7 +60,8 @@ impl<'a> Names<'a> {
 
     /// Asks what [`Self::may_create`] needs of accounts and those whom they name. Two reads per 100.
     pub async fn learn_senders(&mut self, pairs: &[(Address, Address)]) -> Result<(), StoreError> {
-        self.learn(pairs.iter().flat_map(|(sender, named)| [*sender, *named])).await?;
+        let accounts: Vec<_> = pairs.iter().flat_map(|(sender, named)| [*sender, *named]).collect();
+        self.learn(accounts).await?;
         let foreign = pairs.iter().filter_map(|(sender, named)| Some((self.foreign(*sender, *named)?, *sender)));
         let foreign: Vec<_> = foreign.collect();
         self.learn_accepted(foreign).await

@@ -31,6 +31,20 @@ fn account(number: u64) -> Address {
     Address::from_word(B256::from(U256::from(number + 1)))
 }
 
+/// A decision of the operator.
+fn hiding(subject: Subject) -> Decision {
+    Decision {
+        subject,
+        action: Action::Hide,
+        reason: Reason::Spam,
+        note: String::new(),
+        by: "the night shift".to_owned(),
+        at: 1_000,
+        until: None,
+        with: None,
+    }
+}
+
 /// Passes of the index until the outbox is empty. Changes are taken if a pass stored them.
 async fn carry_out(indexer: &mut Indexer, deliveries: &Deliveries, passes: usize) -> Result<Option<IndexError>, Error> {
     let (outbox, mut last) = (Outbox::new(indexer.artists.clone()), None);
@@ -91,17 +105,7 @@ async fn decisions_go_before_sign_ups() -> Result<(), Error> {
     }
     let moderation = Moderation::new(indexer.artists.clone());
     for moment in &moments {
-        let decision = Decision {
-            subject: Subject::Moment(*moment),
-            action: Action::Hide,
-            reason: Reason::Spam,
-            note: String::new(),
-            by: "the night shift".to_owned(),
-            at: 1_000,
-            until: None,
-            with: None,
-        };
-        assert!(moderation.decide(decision, None, "2026-11").await?);
+        assert!(moderation.decide(hiding(Subject::Moment(*moment)), None, "2026-11").await?);
     }
     let (outbox, chain) = (Outbox::new(indexer.artists.clone()), test_chain.chain.id);
     let posted = outbox.since(ArtistChanged::FIRST_DECISION, usize::MAX, &BTreeSet::new()).await?;
@@ -170,5 +174,47 @@ async fn change_that_fails_holds_no_other_up() -> Result<(), Error> {
     assert!(failure.is_none(), "{failure:?}");
     let hidden = Moments::new(indexer.table.clone()).moment(&moments[1]).await?;
     assert_eq!(hidden.and_then(|moment| moment.hidden_by), Some(artist));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn decisions_and_changes_of_one_artist_in_one_read_end_alike_in_any_order() -> Result<(), Error> {
+    let test_chain = TestChain::start("one-read", 64).await?;
+    let mut history = History::on(&test_chain, 48).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let (first, second) = (history.people[0], history.people[1]);
+    let mut collections: Vec<shared::model::Address> = Vec::new();
+    for person in [first, second] {
+        collections.push(history.conversation(person).await?.0.into());
+    }
+    indexer.follow().await?;
+    let (stored, chain) = (Moments::new(indexer.table.clone()), test_chain.chain.id);
+    let is_withheld = async || {
+        let mut marks = Vec::new();
+        for collection in &collections {
+            let token = U256::ONE.into();
+            let moment = stored.moment(&MomentRef { chain, collection: *collection, token }).await?;
+            marks.push(stored.collection(chain, *collection).await?.ok_or("no collection")?.is_withheld);
+            marks.push(moment.ok_or("no moment")?.is_withheld);
+        }
+        Ok::<_, Error>(marks)
+    };
+    let deliveries = Deliveries::new(Outbox::new(indexer.artists.clone()), [chain]);
+
+    let artist = decisions.sign_up(first.into()).await?;
+    decisions.connect(artist, second.into()).await?;
+    let (moderation, decision) = (Moderation::new(indexer.artists.clone()), hiding(Subject::Artist(first.into())));
+    assert!(moderation.decide(decision.clone(), None, "2026-11").await?);
+    let failure = carry_out(&mut indexer, &deliveries, 2).await?;
+    assert!(failure.is_none(), "{failure:?}");
+    assert_eq!(is_withheld().await?, [true; 4]);
+
+    // The end of the decision, which goes first, no longer names the wallet.
+    decisions.disconnect(artist, second.into()).await?;
+    assert!(moderation.undo(decision, None, "the night shift", 1_001).await?);
+    let failure = carry_out(&mut indexer, &deliveries, 2).await?;
+    assert!(failure.is_none(), "{failure:?}");
+    assert_eq!(is_withheld().await?, [false; 4]);
     Ok(())
 }
