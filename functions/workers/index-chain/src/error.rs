@@ -22,8 +22,8 @@ pub enum IndexError {
     /// The changes couldn't be written.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// Artists' changes are stored, and some of them couldn't be carried out.
-    #[error("changes of artists not carried out")]
+    /// Artists' changes are stored, and some of them, or other background work, couldn't be carried out.
+    #[error("background work not carried out")]
     Changes(#[source] CommitError),
     /// The chain dropped more blocks than can be undone. Nothing was changed; an operator must decide.
     #[error("the chain dropped block {0}, which is too deep to undo: indexing stops")]
@@ -32,12 +32,12 @@ pub enum IndexError {
 
 impl IndexError {
     /// Whether all rows are as their journal says, and artists' changes are stored: the chain or its nodes failed, or
-    /// carrying out a change did.
+    /// background work did.
     pub fn keeps_changes(&self) -> bool {
         matches!(self, Self::Node(_) | Self::Read(_) | Self::TooDeep(_) | Self::Changes(_))
     }
 
-    /// Why artists' changes, which are stored, weren't carried out.
+    /// Why background work, which is stored, wasn't carried out.
     pub fn of_changes(error: CommitError) -> Self {
         match error {
             overtaken @ CommitError::Overtaken => Self::Commit(overtaken),

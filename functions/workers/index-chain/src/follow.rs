@@ -151,6 +151,10 @@ impl Follower {
             if error.keeps_changes() {
                 // What is cached is still true, and dear to read with every pass until the nodes answer.
                 self.is_begun = false;
+                // What is half carried out is no part of the blocks that are stored next.
+                if self.work.is_changed() {
+                    self.work.clear();
+                }
             } else {
                 self.forget();
             }
@@ -240,8 +244,11 @@ impl Follower {
             let stores = (&mut self.journal, &mut self.work, &mut self.index);
             let (of, limit) = ((self.chain.id, &self.artists), self.batches.limit());
             let propagated = self.propagation.run(stores, of, limit, is_final).await.map_err(IndexError::of_changes)?;
-            self.index.apply_background(&mut self.work, limit).await?;
-            let is_more = self.journal.commit_beside(&mut self.work, is_final).await? || propagated;
+            let applied = match self.index.apply_background(&mut self.work, limit).await {
+                Ok(()) => self.journal.commit_beside(&mut self.work, is_final).await,
+                Err(error) => Err(error.into()),
+            };
+            let is_more = applied.map_err(IndexError::of_changes)? || propagated;
             if !is_more || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(());
             }
