@@ -19,8 +19,8 @@ use shared::{
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, RESERVE, act_as, lanes_receipts, queue, relay, renaming, run, stage, token_creation, transaction,
-        unsent_failure, until_mined,
+        Error, RESERVE, act_as, assert_done_once, lanes_receipts, queue, relay, renaming, run, stage, token_creation,
+        transaction, unsent_failure, until_mined,
     },
 };
 
@@ -79,11 +79,14 @@ async fn assured_writes_are_admitted_although_the_pool_is_used_up() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Result<(), Error> {
+async fn attackers_whose_tokens_never_get_through_end_at_their_limits_and_hold_up_nobody() -> Result<(), Error> {
     const ATTACKERS: usize = 20;
+    /// Of an artist beside them.
+    const HONEST: usize = 3;
     /// Wei: some attempts.
     const LIMIT: u64 = 2 * RESERVE;
-    let (workshop, artists, _) = stage("relay-attackers", ATTACKERS).await?;
+    let (workshop, artists, collection) = stage("relay-attackers", ATTACKERS + 1).await?;
+    let (honest, attackers) = artists.split_last().ok_or("no artists")?;
     let (node, store, chain) = (workshop.node().await?, workshop.transactions(), workshop.chain.id);
     // Each collection is asked on its own, and each batch finds that another token came first.
     node.anvil_set_code(MULTICALL, Bytes::new()).await?;
@@ -94,7 +97,7 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Resul
     })
     .await?;
     let (mut ids, mut last) = (Vec::new(), B256::ZERO);
-    for artist in &artists {
+    for artist in attackers {
         let collection = workshop.collection(&[*artist]).await?;
         let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
         last = act_as(&workshop, DEPLOYER, Call::new(collection, &other)).await?;
@@ -103,12 +106,21 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits() -> Resul
     }
     // And those before it.
     until_mined(&workshop, last).await?;
+    let uris: Vec<_> = (0..HONEST).map(|number| format!("ar://honest/{number}")).collect();
+    let renamings = uris.iter().map(|uri| renaming(collection, uri)).collect();
+    let honest_ids = queue(&workshop, honest, renamings).await?;
 
     let report = run(&relay(&workshop, &url)?).await?;
 
-    assert_eq!(report.ended, ATTACKERS);
+    assert_eq!(report.ended, ATTACKERS + HONEST);
+    assert_done_once(&workshop, collection, &uris).await?;
     let mut charged = 0;
-    for (artist, id) in artists.iter().zip(ids) {
+    for id in honest_ids {
+        let row = transaction(&workshop, honest, id).await?;
+        assert_eq!((row.status, row.attempts), (TransactionStatus::Mined, 0), "{row:?}");
+        charged += u128::from(row.charge.wei);
+    }
+    for (artist, id) in attackers.iter().zip(ids) {
         let row = transaction(&workshop, artist, id).await?;
         assert_eq!(row.status, TransactionStatus::Reverted, "{row:?}");
         let reason = row.reason.as_deref().unwrap_or_default();
