@@ -1,5 +1,5 @@
-//! The node that is asked first is bad, in one way after the other, and a good one is behind it: the relays go on, and
-//! believe nothing of it.
+//! The nodes that are asked first are bad, in one way after the other: the relays go on, if only a good one is behind them
+//! or they are good again, and believe nothing of them.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -19,65 +19,103 @@ use crate::{
     world::{Between, World},
 };
 
-/// Calls that a vice disturbs before it ends although something waits: nothing is expected of a node that stands still only
+/// Calls that vices disturb before they end although something waits: nothing is expected of a node that stands still only
 /// after half a minute.
 const ENOUGH: usize = 60;
+/// The same of a lone node: all waits for it.
+const ENOUGH_ALONE: usize = 6;
+/// Blocks that come while a node stands still.
+const STANDSTILL: u64 = 120;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_a_bad_node_each_transaction_is_done_and_told_once() -> Result<(), Error> {
-    let (seed, count) = given()?;
-    let mut world = World::start(seed, Between::WaywardNode).await?;
+    survive(Between::OneOfTwo, &Vice::ALL, 1).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_two_bad_nodes_each_transaction_is_done_and_told_once() -> Result<(), Error> {
+    survive(Between::TwoOfThree, &Vice::ALL, 2).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn by_a_lone_node_that_is_bad_for_a_while_each_transaction_is_done_and_told_once() -> Result<(), Error> {
+    survive(Between::Alone, &Vice::PASSIVE, 4).await
+}
+
+/// Relays behind nodes that have these vices in turn, with this part of the run's transactions.
+async fn survive(between: Between, vices: &[Vice], part: usize) -> Result<(), Error> {
+    let (seed, all) = given()?;
+    let (count, bad) = (all.div_ceil(part), between.wayward());
+    let mut world = World::start(seed, between).await?;
     let crowd = Crowd::gather(&world, count).await?;
     world.begin().await?;
-    let (started, wishes, vice) = (Instant::now(), Mutex::default(), watch::Sender::new(0_usize));
-    let vices = Vice::ALL.len() * count.div_ceil(250);
+    let (started, wishes, round) = (Instant::now(), Mutex::default(), watch::Sender::new(0_usize));
+    let rounds = vices.len().div_ceil(bad) * count.div_ceil(250);
+    let enough = if between == Between::Alone { ENOUGH_ALONE } else { ENOUGH };
 
-    // As many in each vice.
+    // As many in each round.
     let turn = async |number: usize| {
-        vice.subscribe().wait_for(|begun| *begun > number * vices / count).await?;
+        round.subscribe().wait_for(|begun| *begun > number * rounds / count).await?;
         Ok::<_, Error>(())
     };
     let turns = async {
         let (dice, mut left) = (Dice::new(seed, "vices"), Vec::new());
-        for begun in 1..=vices {
-            if left.is_empty() {
-                left.extend(Vice::ALL);
+        for begun in 1..=rounds {
+            let mut next = Vec::new();
+            while next.len() < bad {
+                if left.is_empty() {
+                    left.extend_from_slice(vices);
+                }
+                let at = dice.roll(left.len() as u64) as usize;
+                next.push(left.swap_remove(at));
             }
-            let next = left.swap_remove(dice.roll(left.len() as u64) as usize);
-            world.first.turn(Some(next));
-            vice.send_replace(begun);
-            disturb(&world, &dice, &wishes, (begun * count).div_ceil(vices)).await?;
+            world.turn(&next).await?;
+            round.send_replace(begun);
+            let asked = (begun * count).div_ceil(rounds);
+            disturb(&world, &dice, &wishes, asked, (&next, enough))
+                .await
+                .map_err(|error| format!("{next:?}: {error}"))?;
         }
         Ok::<_, Error>(())
     };
     let (wished, turned) = tokio::join!(crowd.wish(&world, &wishes, turn), turns);
-    wished?;
     turned?;
+    wished?;
     let mut wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
     crowd.wish_calmly(&world, &mut wishes).await?;
     let told = check(&world, crowd.collections, &wishes).await?;
     println!(
-        "| {seed} | {} | {} calls disturbed | {} | {:.0} s | {told} |",
+        "| {seed} | {between:?} | {} | {} calls disturbed | {} | {:.0} s | {told} |",
         wishes.len(),
-        world.first.disturbed(),
+        world.disturbed(),
         told.batches,
         started.elapsed().as_secs_f64(),
     );
     Ok(())
 }
 
-/// Waits until the node is good again, after it was bad, and all that was asked for is over. A relay is killed in every
-/// other vice.
-async fn disturb(world: &World, dice: &Dice, wishes: &Mutex<Vec<Wish>>, asked: usize) -> Result<(), Error> {
-    let before = world.first.disturbed();
-    let disturbed = || world.first.disturbed() - before;
+/// Waits until the nodes are good again, after they were bad, and all that was asked for is over. A relay is killed in every
+/// other round.
+async fn disturb(
+    world: &World,
+    dice: &Dice,
+    wishes: &Mutex<Vec<Wish>>,
+    asked: usize,
+    (vices, enough): (&[Vice], usize),
+) -> Result<(), Error> {
+    let before = world.disturbed();
+    let disturbed = || world.disturbed() - before;
     eventually("a call is disturbed", async || Ok((disturbed() > 0).then_some(()))).await?;
+    if vices.contains(&Vice::StandsStill) {
+        world.mine(STANDSTILL).await?;
+    }
     if dice.roll(2) == 0 {
         world.kill(dice.roll(2)).await?;
     }
     let is_over = async || Ok::<_, Error>(are_over(world, wishes, asked).await?.then_some(()));
-    eventually("the vice is over", async || if disturbed() >= ENOUGH { Ok(Some(())) } else { is_over().await }).await?;
-    world.first.turn(None);
+    let is_enough = async || if disturbed() >= enough { Ok(Some(())) } else { is_over().await };
+    eventually("the round is over", is_enough).await?;
+    world.turn(&[]).await?;
     eventually("all is over", is_over).await
 }
 

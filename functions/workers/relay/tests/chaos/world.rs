@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 use crate::{
     common::Error,
     faults::{Dice, Faults, L1_FEE},
-    proxy::{self, Wayward},
+    proxy::{self, Vice, Wayward},
 };
 
 const RELAY: &str = "relay";
@@ -38,15 +38,30 @@ pub enum Between {
     /// Two nodes, KMS and a database that fail now and then.
     Faults,
     /// A [`Wayward`] node in first place, and the chain's own one behind it.
-    WaywardNode,
+    OneOfTwo,
+    /// Two [`Wayward`] nodes in front, and the chain's own one behind them.
+    TwoOfThree,
+    /// A [`Wayward`] node alone.
+    Alone,
+}
+
+impl Between {
+    /// How many nodes are [`Wayward`].
+    pub fn wayward(self) -> usize {
+        match self {
+            Self::Faults => 0,
+            Self::OneOfTwo | Self::Alone => 1,
+            Self::TwoOfThree => 2,
+        }
+    }
 }
 
 pub struct World {
     pub workshop: Workshop,
     pub node: RootProvider,
     pub faults: Arc<Faults>,
-    /// The node in first place.
-    pub first: Wayward,
+    /// The nodes in front.
+    wayward: Vec<Wayward>,
     between: Between,
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
@@ -63,8 +78,9 @@ impl World {
         workshop.add_lanes(3).await?;
         let node = workshop.node().await?;
         let faults: Arc<Faults> = Arc::default();
-        let (first, relays, chain) = (Wayward::default(), Vec::new(), Arc::default());
-        let mut world = Self { workshop, node, faults, first, between, relays, is_skewed: false, chain };
+        let wayward = (0..between.wayward()).map(|_| Wayward::default()).collect();
+        let (relays, chain) = (Vec::new(), Arc::default());
+        let mut world = Self { workshop, node, faults, wayward, between, relays, is_skewed: false, chain };
         let library = faketime();
         world.is_skewed = library.is_some();
         for relay in 0..2 {
@@ -87,13 +103,14 @@ impl World {
         // What was there before is never dropped.
         self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
-        let (node, first, chain) = (self.node.clone(), self.first.clone(), Arc::clone(&self.chain));
+        let (node, wayward, chain) = (self.node.clone(), self.wayward.clone(), Arc::clone(&self.chain));
         tokio::spawn(async move {
             loop {
                 let turn = chain.lock().await;
                 let _ = node.anvil_mine(Some(1), None).await;
                 drop(turn);
-                first.see(node.get_block_number().await.unwrap_or_default());
+                let head = node.get_block_number().await.unwrap_or_default();
+                wayward.iter().for_each(|wayward| wayward.see(head));
                 tokio::time::sleep(BLOCK_TIME).await;
             }
         });
@@ -103,9 +120,32 @@ impl World {
         Ok(())
     }
 
-    /// Whether one of the relays' nodes is always right.
-    pub fn has_good_node(&self) -> bool {
-        self.between == Between::WaywardNode
+    /// Whether nothing goes wrong but what nodes do, and none forgets a block that all have shown.
+    pub fn has_bad_nodes_alone(&self) -> bool {
+        self.between != Between::Faults
+    }
+
+    /// Turns the nodes in front bad, each in its way, or good again.
+    pub async fn turn(&self, vices: &[Vice]) -> Result<(), Error> {
+        // One that stands still has all blocks that it has shown.
+        let _turn = self.chain.lock().await;
+        let head = self.node.get_block_number().await?;
+        for (number, wayward) in self.wayward.iter().enumerate() {
+            wayward.see(head);
+            wayward.turn(vices.get(number).copied());
+        }
+        Ok(())
+    }
+
+    /// Calls that the nodes in front didn't answer as they should.
+    pub fn disturbed(&self) -> usize {
+        self.wayward.iter().map(Wayward::disturbed).sum()
+    }
+
+    /// Makes so many blocks at once.
+    pub async fn mine(&self, blocks: u64) -> Result<(), Error> {
+        let _turn = self.chain.lock().await;
+        Ok(self.node.anvil_mine(Some(blocks), None).await?)
     }
 
     /// Wei that each transaction costs beside its gas, as nodes tell it.
@@ -116,13 +156,17 @@ impl World {
     /// How a relay reaches nodes, KMS and the database.
     async fn ways(&self, seed: u64, relay: usize) -> Result<(Vec<String>, String, String), Error> {
         let workshop = &self.workshop;
-        if self.between == Between::WaywardNode {
-            let first = self.first.clone();
-            let first = proxy::start(&workshop.rpc_url, move |request| first.act(request)).await?;
-            let Endpoints { aws, dynamodb } = workshop.endpoints.clone();
-            return Ok((vec![first, workshop.rpc_url.clone()], aws, dynamodb));
-        }
         let mut nodes = Vec::new();
+        if self.has_bad_nodes_alone() {
+            for wayward in self.wayward.clone() {
+                nodes.push(proxy::start(&workshop.rpc_url, move |request| wayward.act(request)).await?);
+            }
+            if self.between != Between::Alone {
+                nodes.push(workshop.rpc_url.clone());
+            }
+            let Endpoints { aws, dynamodb } = workshop.endpoints.clone();
+            return Ok((nodes, aws, dynamodb));
+        }
         for backend in 0..2 {
             let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("node {relay} {backend}")));
             nodes.push(proxy::start(&workshop.rpc_url, move |request| faults.of_node(&dice, request)).await?);

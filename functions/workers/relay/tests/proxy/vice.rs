@@ -24,6 +24,8 @@ pub enum Vice {
     Hangs,
     /// Asks for fewer calls.
     Throttles,
+    /// Asks for fewer calls at every third one.
+    ThrottlesSome,
     /// Says that what was done failed.
     ForgesStatus,
     /// Says that each sender has sent a billion transactions.
@@ -36,30 +38,38 @@ pub enum Vice {
     Forks,
     /// Proves that what it was sent failed, by a block that never comes.
     InventsProofs,
+    /// Has later blocks without their receipts and logs.
+    LacksLogs,
 }
 
 impl Vice {
-    pub const ALL: [Self; 10] = [
+    /// Whose answers are missing or old: a lone node's only delay.
+    pub const PASSIVE: [Self; 4] = [Self::StandsStill, Self::Hangs, Self::Throttles, Self::ThrottlesSome];
+
+    pub const ALL: [Self; 12] = [
         Self::Swallows,
         Self::StandsStill,
         Self::Hangs,
         Self::Throttles,
+        Self::ThrottlesSome,
         Self::ForgesStatus,
         Self::ForgesNonces,
         Self::TellsEarly,
         Self::InventsBlocks,
         Self::Forks,
         Self::InventsProofs,
+        Self::LacksLogs,
     ];
 
-    /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands. A
-    /// call that it doesn't answer waits at the gate.
-    fn act(self, request: &Request, head: u64, still: u64, gate: Gate) -> Act {
+    /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands, to
+    /// its call with this number. One that it doesn't answer waits at the gate.
+    fn act(self, request: &Request, (head, still): (u64, u64), call: usize, gate: Gate) -> Act {
         match (self, &*request.operation) {
             (Self::Swallows | Self::StandsStill, "eth_sendRawTransaction") => request.swallow(),
             (Self::StandsStill, _) => as_of(request, still),
             (Self::Hangs, _) => Act::Wait(gate),
             (Self::Throttles, _) => Act::Answer(429, "slow down".to_owned()),
+            (Self::ThrottlesSome, _) if call.is_multiple_of(3) => Act::Answer(429, "slow down".to_owned()),
             (Self::ForgesStatus, "eth_getTransactionReceipt") => Act::add("status", json!("0x0")),
             (Self::ForgesStatus, "eth_getBlockReceipts") => Act::Change(Box::new(|receipts| {
                 for receipt in receipts.as_array_mut().into_iter().flatten() {
@@ -73,6 +83,8 @@ impl Vice {
             (Self::InventsProofs, "eth_getTransactionReceipt" | "eth_getBlockByNumber" | "eth_getBlockReceipts") => {
                 Act::Invent(head + 1_000)
             }
+            (Self::LacksLogs, "eth_getTransactionReceipt" | "eth_getBlockReceipts") => as_of(request, still),
+            (Self::LacksLogs, "eth_getLogs") => Act::Say(json!([])),
             _ => Act::Forward,
         }
     }
@@ -88,6 +100,7 @@ struct State {
     vice: AtomicUsize,
     head: AtomicU64,
     still: AtomicU64,
+    calls: AtomicUsize,
     disturbed: AtomicUsize,
     /// Where calls wait for it to be good again.
     gate: Mutex<Gate>,
@@ -118,7 +131,8 @@ impl Wayward {
         let gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let vice = self.0.vice.load(Relaxed).checked_sub(1).and_then(|at| Vice::ALL.get(at));
         let (head, still) = (self.0.head.load(Relaxed), self.0.still.load(Relaxed));
-        let act = vice.map_or(Act::Forward, |vice| vice.act(request, head, still, gate));
+        let call = self.0.calls.fetch_add(1, Relaxed);
+        let act = vice.map_or(Act::Forward, |vice| vice.act(request, (head, still), call, gate));
         self.0.disturbed.fetch_add(usize::from(!matches!(act, Act::Forward)), Relaxed);
         act
     }

@@ -37,8 +37,7 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
         first.turn(Some(vice));
         let wayward = first.clone();
         let mut relay = relay_behind(&workshop, move |request| wayward.act(request)).await?;
-        let is_missed = matches!(vice, Vice::StandsStill | Vice::Hangs | Vice::Throttles);
-        if !is_missed {
+        if !Vice::PASSIVE.contains(&vice) {
             // Nothing that it does may wait for these to be over.
             (relay.times.grace, relay.times.nonce_grace) = (FOREVER, FOREVER);
         }
