@@ -7,24 +7,24 @@ use std::{
 };
 
 use alloy::{
-    consensus::Transaction as _,
     eips::BlockNumberOrTag,
-    primitives::Address,
+    primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
     model::{EventData, TransactionId, TransactionStatus},
-    store::artist::{Artist, ArtistTable, Batch, LaneState, ServiceEvents, Slot, Transaction},
+    store::artist::{Artist, ArtistTable, LaneState, ServiceEvents, Transaction},
 };
 
 use crate::{
     LONGEST,
-    common::{Error, done, lanes_receipts},
+    common::{
+        Error, done,
+        money::{Spent, lanes_wei, spent},
+    },
     world::{REORG_DEPTH, World},
 };
-
-const GWEI: u128 = 1_000_000_000;
 
 /// A transaction that an artist asked for.
 #[derive(Clone)]
@@ -41,26 +41,16 @@ pub struct Wish {
 #[derive(Default)]
 pub struct Told {
     pub batches: u64,
-    money: Money,
+    spent: Spent,
     done: usize,
     refused: usize,
     not_done: BTreeMap<String, usize>,
 }
 
-/// Wei that lanes spent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Money {
-    /// On batches of artists' transactions: charged to them.
-    charged: u128,
-    /// Charged to nobody: fillers of nonces, batches that reverted as a whole, and what another program sent with a lane's key.
-    overhead: u128,
-}
-
 impl fmt::Display for Told {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} done once, {} refused", self.done, self.refused)?;
-        write!(formatter, ", gas for {} gwei charged", self.money.charged / GWEI)?;
-        write!(formatter, " and {} gwei of overhead", self.money.overhead / GWEI)?;
+        write!(formatter, ", {}", self.spent)?;
         self.not_done.iter().try_for_each(|(reason, count)| write!(formatter, ", {count} not done: {reason}"))
     }
 }
@@ -101,7 +91,7 @@ pub async fn check(world: &World, collections: [Address; 2], wishes: &[Wish]) ->
     let told = check_transactions(world, collections, wishes, &mut faults).await?;
     let batches = check_lanes(world, &mut faults).await?;
     check_accounts(world, wishes, &mut faults).await?;
-    let told = Told { money: check_money(world, wishes, &mut faults).await?, ..told };
+    let told = Told { spent: check_money(world, wishes, &mut faults).await?, ..told };
     check_events(world, wishes, &mut faults).await?;
     check_pools(world, wishes, &mut faults).await?;
     if faults.is_empty() {
@@ -239,24 +229,20 @@ async fn check_events(world: &World, wishes: &[Wish], faults: &mut Vec<String>) 
     Ok(())
 }
 
-/// What lanes spent is what artists were charged, and a known overhead.
-async fn check_money(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<Money, Error> {
-    let (store, chain) = (world.workshop.transactions(), world.workshop.chain.id);
-    let mut spent = Money::default();
-    for receipt in lanes_receipts(&world.workshop, &world.node).await? {
-        let hash = receipt.transaction_hash;
-        let sent = world.node.get_transaction_by_hash(hash).await?.ok_or("a transaction is missing")?;
-        let slot = Slot { chain, lane: receipt.from.into(), nonce: sent.nonce() };
-        let batch = store.batch(&slot).await?;
-        let wei = u128::from(receipt.gas_used) * receipt.effective_gas_price + u128::from(world.l1_fee());
-        let is_shared = |batch: &Batch| {
-            batch.hashes().contains(&hash) && !batch.fills(hash) && (receipt.status() || batch.members.len() == 1)
-        };
-        *(if batch.as_ref().is_some_and(is_shared) { &mut spent.charged } else { &mut spent.overhead }) += wei;
-    }
+/// What left lanes is what they spent, and that is what artists were charged, and a known overhead: to the wei.
+async fn check_money(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<Spent, Error> {
+    let (workshop, node) = (&world.workshop, &world.node);
+    let spent = spent(workshop, node, world.l1_fee()).await?;
     let charged: u128 = rows(world, wishes).await?.values().map(|row| u128::from(row.charge.wei)).sum();
     if charged != spent.charged {
-        faults.push(format!("lanes spent {spent:?}, and artists were charged {charged}"));
+        faults.push(format!("lanes spent {spent}, and artists were charged {charged}"));
+    }
+    // Elsewhere they are emptied and funded.
+    if world.has_bad_nodes_alone() {
+        let (before, after) = (world.funds, lanes_wei(workshop, node).await?);
+        if before.checked_sub(after) != Some(U256::from(spent.total())) {
+            faults.push(format!("lanes had {before} wei and have {after}, and spent {spent}"));
+        }
     }
     Ok(spent)
 }

@@ -18,7 +18,7 @@ use template::Template;
 use tokio::sync::Mutex;
 
 use crate::{
-    common::Error,
+    common::{Error, money::lanes_wei},
     faults::{Dice, Faults, L1_FEE},
     proxy::{self, Vice, Wayward},
 };
@@ -62,6 +62,8 @@ pub struct World {
     pub faults: Arc<Faults>,
     /// The nodes in front.
     wayward: Vec<Wayward>,
+    /// Wei that all lanes have at first.
+    pub funds: U256,
     between: Between,
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
@@ -79,8 +81,8 @@ impl World {
         let node = workshop.node().await?;
         let faults: Arc<Faults> = Arc::default();
         let wayward = (0..between.wayward()).map(|_| Wayward::default()).collect();
-        let (relays, chain) = (Vec::new(), Arc::default());
-        let mut world = Self { workshop, node, faults, wayward, between, relays, is_skewed: false, chain };
+        let (funds, relays, chain) = (lanes_wei(&workshop, &node).await?, Vec::new(), Arc::default());
+        let mut world = Self { workshop, node, faults, wayward, funds, between, relays, is_skewed: false, chain };
         let library = faketime();
         world.is_skewed = library.is_some();
         for relay in 0..2 {

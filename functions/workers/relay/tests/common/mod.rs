@@ -1,5 +1,7 @@
 //! Artists' transactions, and what the chain says of them.
 
+pub mod money;
+
 use std::collections::BTreeMap;
 
 use alloy::{

@@ -17,9 +17,10 @@ use shared::{
 };
 
 use crate::{
+    common::money::lanes_wei,
     proxy::{self, Act},
     support::{
-        Error, RESERVE, act_as, assert_done_once, lanes_receipts, queue, relay, renaming, run, stage, token_creation,
+        Error, RESERVE, act_as, assert_charged, assert_done_once, queue, relay, renaming, run, stage, token_creation,
         transaction, unsent_failure, until_mined,
     },
 };
@@ -88,6 +89,7 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits_and_hold_u
     let (workshop, artists, collection) = stage("relay-attackers", ATTACKERS + 1).await?;
     let (honest, attackers) = artists.split_last().ok_or("no artists")?;
     let (node, store, chain) = (workshop.node().await?, workshop.transactions(), workshop.chain.id);
+    let funds = lanes_wei(&workshop, &node).await?;
     // Each collection is asked on its own, and each batch finds that another token came first.
     node.anvil_set_code(MULTICALL, Bytes::new()).await?;
     let url = proxy::start(&workshop.rpc_url, |request| {
@@ -114,20 +116,17 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits_and_hold_u
 
     assert_eq!(report.ended, ATTACKERS + HONEST);
     assert_done_once(&workshop, collection, &uris).await?;
-    let mut charged = 0;
-    for id in honest_ids {
-        let row = transaction(&workshop, honest, id).await?;
+    for id in &honest_ids {
+        let row = transaction(&workshop, honest, *id).await?;
         assert_eq!((row.status, row.attempts), (TransactionStatus::Mined, 0), "{row:?}");
-        charged += u128::from(row.charge.wei);
     }
-    for (artist, id) in attackers.iter().zip(ids) {
-        let row = transaction(&workshop, artist, id).await?;
+    for (artist, id) in attackers.iter().zip(&ids) {
+        let row = transaction(&workshop, artist, *id).await?;
         assert_eq!(row.status, TransactionStatus::Reverted, "{row:?}");
         let reason = row.reason.as_deref().unwrap_or_default();
         assert!(reason.starts_with("Its attempts cost what was reserved"), "{reason}");
         // The last attempt is what shows that the limit is reached.
         assert!(row.attempts_wei <= LIMIT && row.charge.wei > LIMIT && row.charge.wei < 2 * LIMIT, "{row:?}");
-        charged += u128::from(row.charge.wei);
         let account = store.account(artist.artist_id, chain).await?.ok_or("no account")?;
         assert_eq!((account.spent, account.waiting), (row.charge.wei, 0));
         let admission = Admission {
@@ -138,9 +137,9 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits_and_hold_u
         let more = store.admit(&admission, clock::now()?).await?;
         assert!(matches!(more, Admitted::Refused(AdmissionRefusal::ArtistSpent)), "{more:?}");
     }
-    let receipts = lanes_receipts(&workshop, &node).await?;
-    let spent = receipts.iter().map(|receipt| u128::from(receipt.gas_used) * receipt.effective_gas_price);
-    assert_eq!(charged, spent.sum::<u128>());
+    let asked = attackers.iter().zip(ids).chain(honest_ids.into_iter().map(|id| (honest, id)));
+    let asked: Vec<_> = asked.map(|(artist, id)| (*artist, id)).collect();
+    assert_eq!(assert_charged(&workshop, funds, &asked).await?.overhead(), 0);
     Ok(())
 }
 

@@ -14,10 +14,11 @@ use serde_json::json;
 use shared::{model::TransactionStatus, store::artist::Slot};
 
 use crate::{
+    common::money::lanes_wei,
     proxy::{self, Act},
     support::{
-        Error, answer_always, assert_done_once, batch_of, counting, nonces, queue, relay, renaming, run, spawn, stage,
-        transaction, until, until_more, until_sent,
+        Error, answer_always, assert_charged, assert_done_once, batch_of, counting, nonces, queue, relay, renaming,
+        run, spawn, stage, transaction, until, until_more, until_sent,
     },
 };
 
@@ -179,10 +180,10 @@ async fn large_batch_that_blocks_pass_over_is_sent_in_halves() -> Result<(), Err
     const BLOCKS: u64 = 10;
     let (workshop, artists, collection) = stage("relay-throttled", COUNT).await?;
     let node = workshop.node().await?;
-    let mut expected = Vec::new();
+    let (funds, mut expected, mut asked) = (lanes_wei(&workshop, &node).await?, Vec::new(), Vec::new());
     for (index, artist) in artists.iter().enumerate() {
         expected.push(format!("ar://before/{index}"));
-        queue(&workshop, artist, vec![renaming(collection, &expected[index])]).await?;
+        asked.push((*artist, queue(&workshop, artist, vec![renaming(collection, &expected[index])]).await?[0]));
     }
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
     // How often each version of the batch was sent.
@@ -202,8 +203,9 @@ async fn large_batch_that_blocks_pass_over_is_sent_in_halves() -> Result<(), Err
     })
     .await?;
     for (index, artist) in artists.iter().enumerate() {
-        expected.push(format!("ar://{index}"));
-        queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?;
+        let uri = format!("ar://{index}");
+        asked.push((*artist, queue(&workshop, artist, vec![renaming(collection, &uri)]).await?[0]));
+        expected.push(uri);
     }
     let mut running = spawn(relay(&workshop, &url)?);
     // As it was at first, and raised twice. The relay counts blocks from the second time that it sends a version: the
@@ -219,5 +221,7 @@ async fn large_batch_that_blocks_pass_over_is_sent_in_halves() -> Result<(), Err
     let report = running.done().await?;
 
     assert_eq!((report.ended, report.bumped), (COUNT, 2));
+    // The no-op in place of the whole batch.
+    assert!(assert_charged(&workshop, funds, &asked).await?.noops > 0);
     assert_done_once(&workshop, collection, &expected).await
 }

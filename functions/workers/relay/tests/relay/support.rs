@@ -30,7 +30,10 @@ use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
 pub use crate::common::*;
-use crate::proxy::{self, Act};
+use crate::{
+    common::money::{Spent, lanes_wei, spent},
+    proxy::{self, Act},
+};
 
 /// Longer than any test takes.
 pub const FOREVER: Duration = Duration::from_secs(3_600);
@@ -270,6 +273,26 @@ pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected
     let expected: BTreeMap<_, _> = expected.iter().map(|uri| (uri.clone(), 1)).collect();
     assert_eq!(counts, expected);
     Ok(())
+}
+
+/// Fails unless what left lanes since all had `before` is what these transactions were charged, and a known overhead: to
+/// the wei. Lanes had sent nothing before.
+pub async fn assert_charged(
+    workshop: &Workshop,
+    before: U256,
+    transactions: &[(Artist, TransactionId)],
+) -> Result<Spent, Error> {
+    let node = workshop.node().await?;
+    let spent = spent(workshop, &node, 0).await?;
+    let after = lanes_wei(workshop, &node).await?;
+    assert_eq!(before.checked_sub(after), Some(U256::from(spent.total())), "{spent}");
+    let mut charged = 0;
+    for (artist, id) in transactions {
+        charged += u128::from(transaction(workshop, artist, *id).await?.charge.wei);
+    }
+    assert_eq!(charged, spent.charged, "{spent}");
+    println!("{spent}");
+    Ok(spent)
 }
 
 /// Sends a transaction of an account without its key, before everything else in its block. Returns its hash; it may not
