@@ -69,10 +69,10 @@ fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its con
 # pages are looked at in every theme and width.
 SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 \
 	ROUTES=/timeline,/events,/artists/search,/artists/me/export,/oauth/code,/oauth/login,/moment/collect
-LONG := ROUNDS=8 TOKENS=1000 COLLECTIONS=12000 TRIES=1000 COUNT=1000 READS_AT_SCALE=1000 DECODER_SECONDS=10
+LONG := ROUNDS=8 TOKENS=1000 COLLECTIONS=12000 TRIES=1000 COUNT=1000 READS_AT_SCALE=1000 DECODER_SECONDS=10 PAIRS=200
 # Those that are longer with these, those that only run here, and those that take their course from a seed.
 LONG_TESTS := test(index_equals_a_fresh_one) + test(one_event_is_split) + test(cost_of_a_poll) + \
-	test(forged_links_find_nothing) + test(random_proposals_match) + \
+	test(forged_links_find_nothing) + test(random_proposals_match) + test(random_pairs) + \
 	test(page_cost_does_not_depend) + test(bombs_are_refused) + \
 	test(gigabyte_costs) + test(of_ten_thousand_events) + test(killed_a_hundred_times) + \
 	test(reads_match_the_chain_s_logs) + test(killed_processes_leave) + binary(ranking) + \

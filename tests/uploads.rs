@@ -324,7 +324,7 @@ async fn raced_completions_of_the_same_bytes_hash_each_upload_once_and_count_the
 async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
     let stack = Stack::connect();
     // Its time is up as soon as it begins, so each call hashes one leaf.
-    let (artist, hurried) = (stack.new_artist().await, Sandbox::hurried(&stack, "complete-upload", 9).await);
+    let (artist, hurried) = (stack.new_artist().await, Sandbox::hurried(&stack, "complete-upload", 9, 1).await);
     let content = picture(3 * LEAF + 1);
     let sha256: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
     let announced = json!({"contentType": "image/png", "size": content.len(), "sha256": sha256});

@@ -60,10 +60,10 @@ impl Sandbox {
         Self::of(&template(), stack, binary, variables, dynamodb, instances).await
     }
 
-    /// Runs `binary` with the stack's tables, and with so many seconds for each call.
-    pub async fn hurried(stack: &Stack, binary: &str, seconds: u64) -> Self {
+    /// Runs `binary` with the stack's tables, and with so many seconds for each of so many calls at once.
+    pub async fn hurried(stack: &Stack, binary: &str, seconds: u64, instances: usize) -> Self {
         let text = template_text().replace("    Timeout: 29\n", &format!("    Timeout: {seconds}\n"));
-        Self::of(&text.parse().expect("a template"), stack, binary, &[], &stack.map.dynamodb, 1).await
+        Self::of(&text.parse().expect("a template"), stack, binary, &[], &stack.map.dynamodb, instances).await
     }
 
     async fn of(
