@@ -72,7 +72,7 @@ async fn survive(between: Between, vices: &[Vice], part: usize) -> Result<(), Er
             world.turn(&next).await?;
             round.send_replace(begun);
             let asked = (begun * count).div_ceil(rounds);
-            disturb(&world, &dice, &wishes, asked, (&next, enough))
+            disturb(&world, &dice, &wishes, asked, (next.as_slice(), enough))
                 .await
                 .map_err(|error| format!("{next:?}: {error}"))?;
         }
