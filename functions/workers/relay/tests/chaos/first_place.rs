@@ -78,9 +78,7 @@ async fn survive(between: Between, vices: &[Vice], part: usize) -> Result<(), Er
         }
         Ok::<_, Error>(())
     };
-    let (wished, turned) = tokio::join!(crowd.wish(&world, &wishes, turn), turns);
-    turned?;
-    wished?;
+    tokio::try_join!(crowd.wish(&world, &wishes, turn), turns)?;
     let mut wishes = wishes.into_inner().unwrap_or_else(PoisonError::into_inner);
     crowd.wish_calmly(&world, &mut wishes).await?;
     let told = check(&world, crowd.collections, &wishes).await?;
