@@ -23,7 +23,9 @@ use crate::{
 /// after half a minute.
 const ENOUGH: usize = 60;
 /// The same of a lone node: all waits for it.
-const ENOUGH_ALONE: usize = 6;
+const ENOUGH_ALONE: usize = 20;
+/// The same if each call waits until the relay's patience with it ends.
+const ENOUGH_SILENT: usize = 6;
 /// Blocks that come while a node stands still.
 const STANDSTILL: u64 = 120;
 
@@ -51,7 +53,6 @@ async fn survive(between: Between, vices: &[Vice], part: usize) -> Result<(), Er
     world.begin().await?;
     let (started, wishes, round) = (Instant::now(), Mutex::default(), watch::Sender::new(0_usize));
     let rounds = vices.len().div_ceil(bad) * count.div_ceil(250);
-    let enough = if between == Between::Alone { ENOUGH_ALONE } else { ENOUGH };
 
     // As many in each round.
     let turn = async |number: usize| {
@@ -69,6 +70,11 @@ async fn survive(between: Between, vices: &[Vice], part: usize) -> Result<(), Er
                 let at = dice.roll(left.len() as u64) as usize;
                 next.push(left.swap_remove(at));
             }
+            let enough = match between {
+                Between::Alone if next.contains(&Vice::Hangs) => ENOUGH_SILENT,
+                Between::Alone => ENOUGH_ALONE,
+                _ => ENOUGH,
+            };
             world.turn(&next).await?;
             round.send_replace(begun);
             let asked = (begun * count).div_ceil(rounds);
