@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use template::{Statement, Template, resolve_all};
 
-use crate::{Error, cloud::ACCOUNT, recorder::Need};
+use crate::{
+    Error,
+    cloud::ACCOUNT,
+    recorder::{ATTRIBUTES, Need},
+};
 
 type Names = BTreeMap<String, String>;
 
@@ -33,14 +37,14 @@ enum Operator {
 /// The condition key of a caller's role.
 const CALLER: &str = "aws:PrincipalArn";
 
-/// One line per call that a role, the boundary or a key's policy forbids, and per granted action that was never used. A
-/// shared policy's action is used if any of its functions used it. Unknown condition operators are an error.
+/// One line per call that a role, the boundary or a key's policy forbids, and per granted action or listed attribute that was
+/// never used. A shared policy's are used if any of its functions used them. Unknown condition operators are an error.
 pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> Result<Vec<String>, Error> {
     let (functions, names) = (template.functions()?, &with_other_resources(template, names));
     let (boundary, keys) = (allowances(&template.boundary()?, names)?, keys(template, names)?);
     let mut findings = BTreeSet::new();
     for function in &functions {
-        let allowances = allowances(function.policies.iter().flatten(), names)?;
+        let granted = allowances(function.policies.iter().flatten(), names)?;
         // A key that the template doesn't have is a test's own.
         let is_of_a_test = |need: &Need| need.action.starts_with("kms:") && !keys.contains_key(&need.resource);
         for need in needs.iter().filter(|need| need.caller == function.binary && !is_of_a_test(need)) {
@@ -50,7 +54,7 @@ pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> R
                     findings.insert(format!("{who}{} may not {action} on {resource} ({context:?})", function.binary));
                 }
             };
-            require("", &allowances, need);
+            require("", &granted, need);
             require("by the boundary, ", &boundary, need);
             if let Some(policy) = keys.get(resource) {
                 require("by the key's policy, ", policy, &of_role(need, &function.logical_id, names));
@@ -60,16 +64,31 @@ pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> R
             let sharers = functions.iter().filter(|other| other.policies.contains(policy));
             let sharers: BTreeSet<_> = sharers.map(|other| other.binary.as_str()).collect();
             let needs: Vec<_> = needs.iter().filter(|need| sharers.contains(need.caller.as_str())).collect();
+            let who = sharers.iter().copied().collect::<Vec<_>>().join(", ");
             for allowance in allowances_of_single_actions(policy, names)? {
                 if !needs.iter().any(|need| allowance.allows(need)) {
-                    let who = sharers.iter().copied().collect::<Vec<_>>().join(", ");
                     let (actions, resources) = (allowance.actions.join(", "), allowance.resources.join(", "));
                     findings.insert(format!("{who} may {actions} on {resources} and never does"));
+                }
+            }
+            let listing = allowances(policy, names)?.into_iter().filter(|each| each.attributes().next().is_some());
+            for allowance in listing {
+                let allowed = needs.iter().filter(|need| allowance.allows(need));
+                let named: BTreeSet<_> = allowed.filter_map(|need| need.context.get(ATTRIBUTES)).flatten().collect();
+                let (actions, resources) = (allowance.actions.join(", "), allowance.resources.join(", "));
+                for attribute in allowance.attributes().filter(|attribute| !named.contains(attribute)) {
+                    findings.insert(format!("{who} may name {attribute} in {actions} on {resources} and never does"));
                 }
             }
         }
     }
     Ok(findings.into_iter().collect())
+}
+
+/// Whether a statement allows a call; `names` are what it refers to.
+pub fn allows(statement: &Statement, names: &Names, need: &Need) -> Result<bool, Error> {
+    // Of other actions, `names` needn't have the resources.
+    Ok(statement.actions.contains(&need.action) && allowances([statement], names)?.iter().any(|each| each.allows(need)))
 }
 
 /// The names with an ARN of each resource that isn't made locally.
@@ -153,6 +172,11 @@ impl Allowance {
         self.actions.contains(&need.action)
             && self.resources.iter().any(|resource| matches(resource, &need.resource))
             && self.conditions.iter().all(|(operator, key, allowed)| operator.holds(need.context.get(key), allowed))
+    }
+
+    /// The attributes that its conditions list.
+    fn attributes(&self) -> impl Iterator<Item = &String> {
+        self.conditions.iter().filter(|(_, key, _)| key == ATTRIBUTES).flat_map(|(_, _, allowed)| allowed)
     }
 }
 
@@ -273,6 +297,21 @@ Resources:
     fn unused_permission_is_found() {
         assert_eq!(findings_of(&all()[..2]), ["read may kms:Sign on key and never does"]);
         assert_eq!(findings_of(&all()[1..]), ["read may dynamodb:GetItem on table and never does"]);
+    }
+
+    #[test]
+    fn attribute_beside_the_list_and_listed_one_that_is_never_named_are_found() {
+        let yaml = YAML.replace(r#"["A#*"] }"#, r#"["A#*"], "dynamodb:Attributes": [pk, name, other] }"#);
+        let found = |named: &[&str]| {
+            let mut needs = all();
+            let named = named.iter().map(|&name| name.to_owned()).collect();
+            needs[2].context.insert(ATTRIBUTES.to_owned(), named);
+            findings_in(&yaml, &needs)
+        };
+        assert_eq!(found(&["pk", "name", "other"]), [""; 0]);
+        assert_eq!(found(&["pk", "name"]), ["read may name other in kms:Sign on key and never does"]);
+        let found = found(&["pk", "name", "other", "power"]);
+        assert!(found.iter().any(|finding| finding.starts_with("read may not kms:Sign on key")), "{found:?}");
     }
 
     #[test]

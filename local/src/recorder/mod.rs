@@ -27,6 +27,33 @@ use crate::{
 /// Largest request, a part of an upload, in bytes.
 const MAX_REQUEST: usize = 128 << 20;
 
+/// The condition key of the attributes that a request names.
+pub(crate) const ATTRIBUTES: &str = "dynamodb:Attributes";
+
+/// Actions whose attributes are recorded.
+const NAMING: [&str; 5] = ["BatchWriteItem", "ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"];
+
+/// Words of expressions that are no attributes' names; attributes that are called so have a placeholder.
+const WORDS: [&str; 17] = [
+    "ADD",
+    "AND",
+    "BETWEEN",
+    "DELETE",
+    "IN",
+    "NOT",
+    "OR",
+    "REMOVE",
+    "SET",
+    "attribute_exists",
+    "attribute_not_exists",
+    "attribute_type",
+    "begins_with",
+    "contains",
+    "if_not_exists",
+    "list_append",
+    "size",
+];
+
 /// A permission that a role must grant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Need {
@@ -213,8 +240,12 @@ fn kms(operation: &str, body: &Value) -> Asked {
 /// IAM has an action for each part of a transaction; every other operation has its own.
 fn dynamodb(operation: &str, body: &Value) -> Vec<Asked> {
     let asked = |action: &str, table: &str, requests: &[&Value]| {
-        let keys = requests.iter().filter_map(|request| leading_key(request)).collect();
-        let context = BTreeMap::from([("dynamodb:LeadingKeys", keys)]);
+        let keys: BTreeSet<String> = requests.iter().filter_map(|request| leading_key(request)).collect();
+        let mut context = BTreeMap::from([("dynamodb:LeadingKeys", keys)]);
+        if NAMING.contains(&action) {
+            let attributes = requests.iter().flat_map(|request| attributes_of(request)).collect();
+            context.insert(ATTRIBUTES, attributes);
+        }
         (format!("dynamodb:{action}"), arn("dynamodb", &format!("table/{table}")), context)
     };
     let name = |request: &Value| request["TableName"].as_str().unwrap_or_default().to_owned();
@@ -258,6 +289,26 @@ fn leading_key(request: &Value) -> Option<String> {
         let placeholder = condition.split_once('=')?.1.split_whitespace().next()?;
         request["ExpressionAttributeValues"][placeholder]["S"].as_str().map(str::to_owned)
     })
+}
+
+/// The attributes that a write names: those of its key, its item and its expressions.
+fn attributes_of(request: &Value) -> BTreeSet<String> {
+    let names = &request["ExpressionAttributeNames"];
+    let fields = ["Key", "Item"].into_iter().filter_map(|part| request[part].as_object()).flatten();
+    let mut attributes: BTreeSet<String> = fields.map(|(name, _)| name.clone()).collect();
+    for part in ["UpdateExpression", "ConditionExpression"] {
+        let is_of_a_path = |character: char| character.is_ascii_alphanumeric() || "_#:.".contains(character);
+        let expression = request[part].as_str().unwrap_or_default();
+        for path in expression.split(|character: char| !is_of_a_path(character)) {
+            // What is inside an attribute counts as the attribute.
+            let name = path.split('.').next().unwrap_or_default();
+            let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_' || first == '#');
+            if is_name && !WORDS.contains(&name) {
+                attributes.insert(names[name].as_str().unwrap_or(name).to_owned());
+            }
+        }
+    }
+    attributes
 }
 
 fn arn(service: &str, resource: &str) -> String {
@@ -304,15 +355,15 @@ mod tests {
         assert_eq!(
             asked("DynamoDB_20120810.TransactWriteItems", &transaction.to_string()),
             [
-                expected("dynamodb:PutItem", "table/T", &["A"]),
-                expected("dynamodb:ConditionCheckItem", "table/U", &["B"])
+                expected("dynamodb:PutItem", "table/T", &["pk", "sk", "A"]),
+                expected("dynamodb:ConditionCheckItem", "table/U", &["pk", "sk", "B"])
             ]
         );
         let batch =
             json!({"RequestItems": {"T": [{"PutRequest": {"Item": row("A")}}, {"DeleteRequest": {"Key": row("B")}}]}});
         assert_eq!(
             asked("DynamoDB_20120810.BatchWriteItem", &batch.to_string()),
-            [expected("dynamodb:BatchWriteItem", "table/T", &["A", "B"])]
+            [expected("dynamodb:BatchWriteItem", "table/T", &["pk", "sk", "A", "B"])]
         );
         let reads = json!({"RequestItems": {"T": {"Keys": [row("A"), row("B")]}}});
         assert_eq!(
@@ -330,6 +381,29 @@ mod tests {
                 expected("ses:SendEmail", "identity/a@b.example", &["a@b.example"]),
                 expected("ses:SendEmail", "configuration-set/set", &["a@b.example"])
             ]
+        );
+    }
+
+    #[test]
+    fn attributes_are_those_of_key_item_and_expressions() {
+        let update = json!({
+            "TableName": "T",
+            "Key": {"pk": {"S": "A"}, "sk": {"S": "S"}},
+            "UpdateExpression": "SET #status = :status, charge.wei=charge.wei+:wei, hashes[0] = if_not_exists(first, :none)\
+                REMOVE mined ADD size_of :one",
+            "ConditionExpression": "attribute_exists(origin) AND (#next.#from <= :now OR NOT size(tries) IN (:a, :b))",
+            "ExpressionAttributeNames": {"#status": "status", "#next": "next", "#from": "from"},
+            "ExpressionAttributeValues": {":status": {"S": "x"}},
+        });
+        let attributes: Vec<_> = attributes_of(&update).into_iter().collect();
+        let named = ["charge", "first", "hashes", "mined", "next", "origin", "pk", "size_of", "sk", "status", "tries"];
+        assert_eq!(attributes, named);
+        let item = json!({"TableName": "T", "Item": {"pk": {"S": "A"}, "sk": {"S": "S"}, "own": {"M": {"inner": {}}}}});
+        assert_eq!(attributes_of(&item).into_iter().collect::<Vec<_>>(), ["own", "pk", "sk"]);
+        let read = json!({"TableName": "T", "Key": {"pk": {"S": "A"}, "sk": {"S": "S"}}});
+        assert_eq!(
+            asked("DynamoDB_20120810.GetItem", &read.to_string()),
+            [expected("dynamodb:GetItem", "table/T", &["A"])]
         );
     }
 }
