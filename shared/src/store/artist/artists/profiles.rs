@@ -119,7 +119,8 @@ impl Artists {
     ) -> Result<Result<Profile, R>, StoreError> {
         const ATTEMPTS: u32 = 20;
         for attempt in 0..ATTEMPTS {
-            let Some(mut profile) = self.profile(artist).await? else { return Ok(Err(gone)) };
+            let Some(loaded) = self.profile(artist).await? else { return Ok(Err(gone)) };
+            let mut profile = loaded.clone();
             let (writes, told) = match revision(&mut profile)? {
                 Revision::Write(writes) => (writes, Vec::new()),
                 Revision::Tell(writes, told) => (writes, told),
@@ -127,8 +128,8 @@ impl Artists {
                 Revision::Refused(refusal) => return Ok(Err(refusal)),
             };
             let (writes, meanings): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
-            profile.updated_at = now;
-            let replacement = self.replacement(&mut profile)?;
+            (profile.version, profile.updated_at) = (loaded.version + 1, now);
+            let replacement = self.replacement(&loaded, &profile)?;
             let told: Vec<Event> = [updated(&profile, now)].into_iter().chain(told).collect();
             let events = ServiceEvents::new(self.0.clone()).appending(&told, now).await?;
             let writes = writes.into_iter().chain([replacement]).chain(events).collect();
@@ -173,17 +174,16 @@ impl Artists {
         self.0.insertion(&profile_key(artist.artist_id), &profile)
     }
 
-    fn replacement(&self, profile: &mut Profile) -> Result<TransactWriteItem, StoreError> {
-        let loaded = profile.version;
-        profile.version += 1;
+    /// Writes what differs from the `loaded` profile alone: roles name the fields that their function may change.
+    fn replacement(&self, loaded: &Profile, profile: &Profile) -> Result<TransactWriteItem, StoreError> {
         let mut update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(profile_key(profile.artist.artist_id).item()))
             .condition_expression("version = :loaded")
-            .expression_attribute_values(":loaded", number(loaded));
+            .expression_attribute_values(":loaded", number(loaded.version));
         let mut settings = Vec::new();
-        let fields: Item = serde_dynamo::to_item(&*profile)?;
-        for (name, value) in fields {
+        let (before, after): (Item, Item) = (serde_dynamo::to_item(loaded)?, serde_dynamo::to_item(profile)?);
+        for (name, value) in after.into_iter().filter(|(name, value)| before.get(name) != Some(value)) {
             settings.push(format!("#{name} = :{name}"));
             update = update
                 .expression_attribute_names(format!("#{name}"), &name)
