@@ -139,7 +139,9 @@ impl Artists {
         let next = NextEmail { email: email.clone(), from: now + CHANGES_AFTER };
         let mut writes = vec![self.email_insertion(email, artist, Some(next.from), now)?];
         if let Some(old) = &contact.email {
-            let until = self.email_update(old, artist.artist_id).update_expression("SET expires_at = :end");
+            let until = self.email_update(old).update_expression("SET expires_at = :end");
+            let until = until.condition_expression("artist_id = :artist");
+            let until = until.expression_attribute_values(":artist", text(artist.artist_id));
             writes.push(updating(until.expression_attribute_values(":end", number(next.from)))?);
         }
         let changed = Contact { email: contact.email.clone(), next: Some(next.clone()) };
@@ -169,7 +171,10 @@ impl Artists {
         let Some(next) = contact.next else { return Ok(false) };
         let mut writes = vec![self.email_deletion(&next.email, artist)?];
         if let Some(old) = &contact.email {
-            writes.push(updating(self.email_update(old, artist).update_expression("REMOVE expires_at"))?);
+            // The end that the change gave it tells that it is the artist's still: no role may name its owner for that.
+            let stays = self.email_update(old).update_expression("REMOVE expires_at");
+            let stays = stays.condition_expression("expires_at = :from");
+            writes.push(updating(stays.expression_attribute_values(":from", number(next.from)))?);
         }
         let unchanged = Update::builder()
             .table_name(&self.0.name)
@@ -200,12 +205,8 @@ impl Artists {
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    fn email_update(&self, email: &Email, artist: ArtistId) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
-        Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(rows::artist_by_email(email).item()))
-            .condition_expression("artist_id = :artist")
-            .expression_attribute_values(":artist", text(artist))
+    fn email_update(&self, email: &Email) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+        Update::builder().table_name(&self.0.name).set_key(Some(rows::artist_by_email(email).item()))
     }
 
     /// Deletes the row that says that an address is the artist's.

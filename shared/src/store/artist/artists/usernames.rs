@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    artist::{Artist, Artists, wallet_key},
+    artist::{Artists, wallet_key},
     profile::{HeldName, Profile, ProfileRefusal, Writes},
 };
 use crate::{
@@ -116,9 +116,8 @@ impl Artists {
 
     /// The writes that show a profile's name, in the place of `before` (may be empty), at its wallets and in the search.
     pub(super) fn show_name(&self, profile: &Profile, before: &str) -> Result<Vec<TransactWriteItem>, StoreError> {
-        let Artist { artist_id, embedded_wallet } = profile.artist;
         let name = profile.shown_name();
-        let listed = ListedArtist { address: embedded_wallet, username: name.to_owned() };
+        let listed = ListedArtist { address: profile.artist.embedded_wallet, username: name.to_owned() };
         let before = Some(before).filter(|name| !name.is_empty());
         let mut writes = Search::new(self.0.clone()).relist(before, Some(&listed).filter(|_| !name.is_empty()))?;
         for wallet in &profile.wallets {
@@ -126,9 +125,9 @@ impl Artists {
                 .table_name(&self.0.name)
                 .set_key(Some(wallet_key(wallet.address).item()))
                 .update_expression("SET username = :username")
-                .condition_expression("artist_id = :artist")
-                .expression_attribute_values(":username", text(name))
-                .expression_attribute_values(":artist", text(artist_id));
+                // The profile, whose version is checked, says whose it is: no role may name a wallet's owner for a name.
+                .condition_expression("attribute_exists(pk)")
+                .expression_attribute_values(":username", text(name));
             writes.push(updating(update)?);
         }
         Ok(writes)
