@@ -18,5 +18,6 @@ mod places;
 mod shown;
 mod stacks;
 mod tables;
+mod taken_over_role;
 mod takeover;
 mod thieves;

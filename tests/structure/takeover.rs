@@ -11,7 +11,7 @@ use crate::checkout::{read, tables, template};
 const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
 
 /// Writes that leave a row.
-const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
+pub const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
 const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
