@@ -160,7 +160,7 @@ mod tests {
             chain: ChainId(8453),
             account: COLLECTION.into(),
             is_deployed: true,
-            plan,
+            plan: plan.into(),
             kind: WriteKind::Plain,
             gas: 100_000,
             creation: Creation::Nothing,
@@ -194,6 +194,7 @@ mod tests {
             valid_until: None,
             max_batch_len: None,
             not_before: None,
+            plan_hash: None,
         }
     }
 

@@ -51,8 +51,8 @@ impl Facts {
     ) -> Result<Self, RelayError> {
         let addresses = &relay.chain.addresses;
         let mut seen = HashSet::new();
-        let plans = rows.iter().filter_map(|row| match &row.plan {
-            Plan::Tokens(tokens) if seen.insert(tokens.collection) => Some((tokens.collection, &row.plan)),
+        let plans = rows.iter().filter_map(|row| match &*row.plan {
+            Plan::Tokens(tokens) if seen.insert(tokens.collection) => Some((tokens.collection, &*row.plan)),
             _ => None,
         });
         let next_tokens = plans.map(|(collection, plan)| async move {

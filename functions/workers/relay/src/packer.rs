@@ -76,8 +76,8 @@ impl Packer {
             if chunk.is_empty() {
                 return Ok(draft);
             }
-            let ids: Vec<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
-            let rows = leadership.transactions.get_many(&ids).await?;
+            let ids: HashSet<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
+            let rows = leadership.transactions.get_many(&Vec::from_iter(ids)).await?;
             let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
             self.find_accounts(leadership.relay, rows.values()).await?;
             let ready = chunk.iter().filter_map(|queued| {
@@ -152,6 +152,9 @@ impl Packer {
         row: &Transaction,
         draft: &mut Draft,
     ) -> Result<Preparation, RelayError> {
+        if !queued.is_of(row) {
+            return Ok(not_allowed(row, "it isn't what was queued"));
+        }
         let wallet = EmbeddedWallet::new(relay.operator.safe, row.artist_id);
         let (account, addresses) = (wallet.address(), &relay.chain.addresses);
         if row.account != account.into() {
@@ -193,7 +196,7 @@ impl Packer {
         if !pays_the_artist_alone(relay, row.artist_id, &calls).await? {
             return Ok(not_allowed(row, "it pays an account that isn't theirs"));
         }
-        match (&row.plan, binding) {
+        match (&*row.plan, binding) {
             (Plan::Tokens(tokens), Binding::NextToken(first)) => {
                 let next = first.saturating_add(U256::from(tokens.moments.len()));
                 draft.next_tokens.insert(tokens.collection, next);
@@ -272,7 +275,7 @@ async fn bind(
     row: &Transaction,
     draft: &mut Draft,
 ) -> Result<Option<Binding>, RelayError> {
-    match &row.plan {
+    match &*row.plan {
         Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
             Some(next) => Ok(Some(Binding::NextToken(*next))),
             None => Ok(draft.facts.next_tokens.get(&tokens.collection).copied()),

@@ -8,12 +8,15 @@ use std::{
     time::Instant,
 };
 
+use alloy::primitives::B256;
+use aws_sdk_dynamodb::types::AttributeValue;
 use local::workshop::Workshop;
 use relay::ChainRelay;
 use serde_json::{Value, json};
 use shared::{
+    clock,
     model::TransactionStatus,
-    store::artist::{BatchStatus, Ending, Slot},
+    store::artist::{BatchReference, BatchStatus, Ending, Requeue, Slot},
 };
 
 use crate::{
@@ -190,4 +193,58 @@ async fn lone_transaction_rejected_for_a_moment_is_mined() -> Result<(), Error> 
     run(&relay).await?;
 
     assert_done_once(&workshop, collection, &["ar://doubted".to_owned()]).await
+}
+
+/// Sets or removes an attribute of a row that is there, as somebody may who has taken over another function.
+async fn rewrite(
+    workshop: &Workshop,
+    (pk, sk): (String, String),
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), Error> {
+    let key = |text: String| AttributeValue::S(text);
+    let update = aws_sdk_dynamodb::Client::new(&workshop.dynamodb).update_item().table_name("ArtistTable");
+    let update = update.key("pk", key(pk)).key("sk", key(sk)).condition_expression("attribute_exists(#name)");
+    let update = update.expression_attribute_names("#name", name);
+    let update = match value {
+        Some(value) => {
+            update.update_expression("SET #name = :value").expression_attribute_values(":value", key(value.to_owned()))
+        }
+        None => update.update_expression("REMOVE #name"),
+    };
+    update.send().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_that_is_not_the_one_that_was_queued_is_never_signed() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-rewritten", 4).await?;
+    let (store, now) = (workshop.transactions(), clock::now()?.as_secs());
+    let other = serde_json::to_string(&renaming(collection, "ar://rewritten").plan)?;
+    let (mut ids, mut rows) = (Vec::new(), Vec::new());
+    for (index, artist) in artists.iter().enumerate() {
+        let id = queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?[0];
+        ids.push(id);
+        rows.push((format!("TRANSACTIONS#{}", artist.artist_id), id.to_string()));
+    }
+    rewrite(&workshop, rows[0].clone(), "plan", Some(&other)).await?;
+    // One that a batch had and gave back meanwhile.
+    let batch = BatchReference { lane: workshop.lanes()[0].0.into(), nonce: 0 };
+    let queued = transaction(&workshop, &artists[1], ids[1]).await?;
+    assert!(store.mark_sent(&queued, batch, B256::repeat_byte(1), now).await?);
+    rewrite(&workshop, rows[1].clone(), "plan", Some(&other)).await?;
+    let sent = transaction(&workshop, &artists[1], ids[1]).await?;
+    assert!(store.requeue(&sent, Requeue { attempt: Some((batch, 0)), ..Requeue::default() }, now).await?);
+    // One that the version before queued.
+    let place = transaction(&workshop, &artists[2], ids[2]).await?.place;
+    rewrite(&workshop, (format!("QUEUE#{}#PLAIN", workshop.chain.id), place), "plan_hash", None).await?;
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    for (index, status) in [TransactionStatus::Failed, TransactionStatus::Reverted].into_iter().enumerate() {
+        let row = transaction(&workshop, &artists[index], ids[index]).await?;
+        assert_eq!((row.status, row.mined), (status, None));
+        assert!(row.reason.is_some_and(|reason| reason.contains("policy")), "{index}");
+    }
+    assert_done_once(&workshop, collection, &["ar://2".to_owned(), "ar://3".to_owned()]).await
 }

@@ -194,7 +194,7 @@ impl Transactions {
                 chain,
                 account: wallet,
                 is_deployed: state.deployed,
-                plan: new.plan.clone(),
+                plan: new.plan.clone().into(),
                 kind: new.kind,
                 gas: new.gas,
                 creation: new.creation,

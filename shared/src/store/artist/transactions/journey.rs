@@ -111,7 +111,7 @@ impl Transactions {
     }
 
     /// Puts a transaction back into the queue, where it keeps its place. Its share of a batch's cost is recorded once,
-    /// corrected if that changes, and charged when it ends. One write.
+    /// corrected if that changes, and charged when it ends. A read and a write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
@@ -133,7 +133,7 @@ impl Transactions {
                 .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
                 .expression_attribute_values(":last", number(wei)),
         };
-        let queued = Queued { max_batch_len, not_before, ..transaction.queued() };
+        let queued = Queued { max_batch_len, not_before, ..self.queued_row(transaction).await? };
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
 

@@ -27,6 +27,6 @@ pub use self::{
     outlay::{Outlay, Spent},
     queue::Queued,
     replay::{Replay, ReplayClaim, ReplayKey},
-    transaction::{BatchReference, Transaction, TransactionPage, Transactions},
+    transaction::{BatchReference, StoredPlan, Transaction, TransactionPage, Transactions},
 };
 pub(in crate::store) use replay::replay_key;

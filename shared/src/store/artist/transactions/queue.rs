@@ -48,12 +48,22 @@ pub struct Queued {
     /// Block before which it isn't packed again, after somebody else's token came first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<u64>,
+    /// Hash of the plan that was queued; rows of the version before have none. Whoever may leave it out may queue anything of
+    /// this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_hash: Option<String>,
 }
 
 impl Queued {
     /// Whether its time is over, given the Unix time in seconds: it only ends.
     pub fn is_late(&self, now: u64) -> bool {
         self.valid_until.is_some_and(|until| until <= now)
+    }
+
+    /// Whether a transaction's row is what was queued: functions that queue transactions of one kind may put a row over
+    /// that of another.
+    pub fn is_of(&self, row: &Transaction) -> bool {
+        self.artist_id == row.artist_id && self.plan_hash.as_ref().is_none_or(|hash| hash == row.plan.hash())
     }
 }
 
@@ -69,6 +79,7 @@ impl Transaction {
             valid_until: self.valid_until,
             max_batch_len: None,
             not_before: None,
+            plan_hash: Some(self.plan.hash().to_owned()),
         }
     }
 }
@@ -143,6 +154,17 @@ impl Transactions {
             .expression_attribute_values(":one", number(1));
         let wake = updating(update)?;
         self.table.write_together(vec![wake]).await.map(drop)
+    }
+
+    /// A transaction's row in the queue as it is. Where there is none, nothing says what was queued: no plan has the hash of
+    /// what is returned. One read.
+    pub(super) async fn queued_row(&self, transaction: &Transaction) -> Result<Queued, StoreError> {
+        let Transaction { chain, kind, ref place, .. } = *transaction;
+        let found: Option<Queued> = self.table.get(&rows::queued(chain, kind, place)).await?;
+        Ok(match found {
+            Some(queued) => Queued { kind, ..queued },
+            None => Queued { plan_hash: Some(String::new()), ..transaction.queued() },
+        })
     }
 
     pub(super) fn enqueue(&self, chain: ChainId, queued: &Queued) -> Result<TransactWriteItem, StoreError> {

@@ -1,8 +1,10 @@
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::Deref};
 
+use alloy::{hex, primitives::B256};
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::{
     batch::{MinedIn, Slot},
@@ -17,7 +19,6 @@ use crate::{
         engine::table::{ArtistTable, PrimaryKey, StoreError, text},
     },
 };
-use alloy::primitives::B256;
 
 /// All artists' transactions, and the batches that carry them.
 #[derive(Clone)]
@@ -47,8 +48,7 @@ pub struct Transaction {
     #[serde(default)]
     pub is_deployed: bool,
     /// What to call.
-    #[serde(with = "json_text")]
-    pub plan: Plan,
+    pub plan: StoredPlan,
     /// What the calls may do: the queue that they are in.
     #[serde(default)]
     pub kind: WriteKind,
@@ -200,17 +200,50 @@ pub(super) fn transaction_key(artist: ArtistId, id: TransactionId) -> PrimaryKey
     rows::transaction(artist, id)
 }
 
-/// As JSON text, which keeps 64-bit numbers inside tagged enums exact.
-mod json_text {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+/// A plan as its row has it: as JSON text, which keeps 64-bit numbers inside tagged enums exact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredPlan {
+    plan: Plan,
+    hash: String,
+}
 
-    use crate::model::Plan;
-
-    pub(super) fn serialize<S: Serializer>(plan: &Plan, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::to_string(plan).map_err(ser::Error::custom)?.serialize(serializer)
+impl StoredPlan {
+    /// Hash of the text, which stays the same where another version would write the plan differently.
+    pub fn hash(&self) -> &str {
+        &self.hash
     }
+}
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
-        serde_json::from_str(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+impl Deref for StoredPlan {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.plan
     }
+}
+
+impl From<Plan> for StoredPlan {
+    fn from(plan: Plan) -> Self {
+        // A plan that has no text isn't stored.
+        let hash = hash_of(&serde_json::to_string(&plan).unwrap_or_default());
+        Self { plan, hash }
+    }
+}
+
+impl Serialize for StoredPlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(&self.plan).map_err(ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredPlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let plan = serde_json::from_str(&text).map_err(de::Error::custom)?;
+        Ok(Self { plan, hash: hash_of(&text) })
+    }
+}
+
+fn hash_of(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
 }
