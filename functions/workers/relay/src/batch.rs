@@ -131,6 +131,15 @@ impl Tracked {
     }
 }
 
+/// Positions of the members' own operations, among those that deploy accounts.
+pub(crate) fn own(batch: &Batch) -> impl Iterator<Item = usize> + '_ {
+    batch.members.iter().scan(0, |next, member| {
+        let own = *next + usize::from(member.deploys);
+        *next = own + 1;
+        Some(own)
+    })
+}
+
 /// Marks the transactions of a new batch as sent, before its bytes are stored. `false` if one of them is over by now:
 /// then the batch must not be sent. One read per 100 transactions, one write each.
 pub(crate) async fn claim(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {

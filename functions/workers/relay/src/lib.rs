@@ -14,6 +14,7 @@ mod leader;
 mod market;
 mod metrics;
 mod outcome;
+mod overtaken;
 mod packer;
 mod report;
 mod signed;
@@ -21,6 +22,7 @@ mod suspicion;
 mod trigger;
 mod watch;
 mod window;
+mod words;
 
 use std::time::Instant;
 

@@ -1,24 +1,26 @@
 //! Outcomes of a batch's transactions, by the receipt's logs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use serde_json::Map;
 use shared::{
     chain::{
-        node::{NodeError, Receipt},
-        protocol::{created::created, splits},
-        transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
+        node::Receipt,
+        protocol::created::created,
+        transaction::{Execution, Operation, attribute, unpack},
     },
     model::{Event, TransactionId, TransactionStatus},
     store::artist::{Batch, BatchReference, Ending, Lease, Member, MinedIn, PendingEnding, Requeue, Transaction},
-    telemetry,
 };
 
 use crate::{
+    batch::own,
     chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_unchanged},
+    overtaken::overtaken,
     signed::transaction,
+    words::{UNEXPLAINED, reasons_in_time},
 };
 
 /// Gas of a transaction in a batch beside its calls: what its share of the batch's cost is weighed with.
@@ -297,113 +299,30 @@ async fn conclude_each(
     // Known before anybody is told of them.
     relay.provenance.note(&relay.chain, &receipt.logs).await?;
     let mut conclusion = store_in(relay, batch, &rows, members().map(clear).collect(), stage).await?;
-    let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
-    if !own(batch).any(|index| has_failed(&index)) {
+    let failed = own(batch).filter_map(|index| match executions[index] {
+        Execution::Executed { succeeded: false, gas, .. } => Some((index, gas)),
+        _ => None,
+    });
+    let failed: Vec<_> = failed.collect();
+    if failed.is_empty() {
         return Ok(conclusion);
     }
-    let mut words = reasons_in_time(relay, batch, receipt, &operations, &executions).await?;
+    let overtaken = overtaken(relay, (batch, receipt), &operations, &executions, &rows).await?;
+    let mut words = reasons_in_time(relay, (batch, receipt), &operations, &failed, &overtaken).await?;
+    let failed: HashSet<_> = failed.into_iter().map(|(index, _)| index).collect();
     let unclear = |((_, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
-        let failure = has_failed(&index).then(|| words.remove(&index).unwrap_or_else(unexplained))?;
-        let verdict = match failure {
-            Failure { is_overtaken: true, .. } => {
-                Verdict::Requeue(Retry { max_batch_len: None, overtaken_in: Some(mined.block) })
+        let verdict = match (failed.contains(&index), overtaken.contains(&index)) {
+            (false, _) => return None,
+            (true, true) => Verdict::Requeue(Retry { max_batch_len: None, overtaken_in: Some(mined.block) }),
+            (true, false) => {
+                let reason = words.remove(&index).unwrap_or_else(|| UNEXPLAINED.to_owned());
+                Verdict::Over(Ending { mined: Some(mined), ..undone(batch, &reason) })
             }
-            Failure { reason, .. } => Verdict::Over(Ending { mined: Some(mined), ..undone(batch, &reason) }),
         };
         Some((verdict, cost))
     };
     conclusion.add(store(relay, batch, members().map(unclear).collect(), stage).await?);
     Ok(conclusion)
-}
-
-/// The [`reasons`], as far as a turn has time for them: other lanes wait meanwhile.
-async fn reasons_in_time(
-    relay: &ChainRelay,
-    batch: &Batch,
-    receipt: &Receipt,
-    operations: &[Operation],
-    executions: &[Execution],
-) -> Result<HashMap<usize, Failure>, RelayError> {
-    match tokio::time::timeout(relay.times.reason, reasons(relay, batch, receipt, operations, executions)).await {
-        Ok(found) => found,
-        Err(_) if is_patience_over(relay, batch)? => Ok(HashMap::new()),
-        Err(_) => Err(RelayError::Undecided),
-    }
-}
-
-fn is_patience_over(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
-    Ok(batch.created_at + relay.times.reason_patience.as_secs() < relay.now()?)
-}
-
-fn unexplained() -> Failure {
-    "The call failed on the chain".to_owned().into()
-}
-
-/// Why the failed operations of a batch failed. One call for all, up to three more for each without words, side by side.
-async fn reasons(
-    relay: &ChainRelay,
-    batch: &Batch,
-    receipt: &Receipt,
-    operations: &[Operation],
-    executions: &[Execution],
-) -> Result<HashMap<usize, Failure>, RelayError> {
-    let block = receipt.block;
-    let failed: Vec<_> = own(batch)
-        .filter_map(|index| match executions.get(index)? {
-            Execution::Executed { succeeded: false, gas, .. } => Some((index, *gas)),
-            _ => None,
-        })
-        .collect();
-    let known = if failed.len() > 1 {
-        let indices: Vec<_> = failed.iter().map(|(index, _)| *index).collect();
-        failures(&relay.node, relay.operator.safe, batch.slot.lane.into(), operations, &indices, block).await
-    } else {
-        BTreeMap::new()
-    };
-    let known = &known;
-    let find = |(index, gas)| async move {
-        let failure = failure_of(relay, batch, operations, index, (block, gas), known.get(&index)).await?;
-        Ok::<_, RelayError>((index, failure))
-    };
-    stream::iter(failed).map(find).buffered(SIDE_BY_SIDE).try_collect().await
-}
-
-async fn failure_of(
-    relay: &ChainRelay,
-    batch: &Batch,
-    operations: &[Operation],
-    index: usize,
-    (block, gas): (u64, u64),
-    known: Option<&Failure>,
-) -> Result<Failure, RelayError> {
-    let (safe, lane) = (relay.operator.safe, batch.slot.lane);
-    let found = match (is_split_taken(relay, &operations[index], block).await, known) {
-        (Ok(true), _) => Ok(Failure { reason: String::new(), is_overtaken: true }),
-        (Ok(false), Some(known)) => Ok(known.clone()),
-        (Ok(false), None) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
-        (Err(error), _) => Err(error),
-    };
-    match found {
-        // The others' outcomes don't wait for its words for ever.
-        Err(error) if is_patience_over(relay, batch)? => {
-            let (chain, nonce) = (batch.slot.chain, batch.slot.nonce);
-            tracing::warn!(
-                chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
-                "reason of a failed call not found in the batch with nonce {nonce} of lane {lane} on chain {chain}"
-            );
-            Ok(unexplained())
-        }
-        found => Ok(found?),
-    }
-}
-
-/// Whether an operation that failed would have created a split that somebody else has created.
-async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -> Result<bool, NodeError> {
-    let factory = relay.chain.addresses.split_factory;
-    match splits::creation(factory, &operation.calls()) {
-        Some(creation) => splits::was_there(&relay.node, factory, &creation, block).await,
-        None => Ok(false),
-    }
 }
 
 /// A batch that reverted as a whole did nothing.
@@ -431,15 +350,6 @@ fn undone(batch: &Batch, reason: &str) -> Ending {
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
     let reason = Some(reason.to_owned());
     Ending { status, batch: None, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
-}
-
-/// Positions of the members' own operations, among those that deploy accounts.
-fn own(batch: &Batch) -> impl Iterator<Item = usize> + '_ {
-    batch.members.iter().scan(0, |next, member| {
-        let own = *next + usize::from(member.deploys);
-        *next = own + 1;
-        Some(own)
-    })
 }
 
 fn weight(member: &Member, execution: &Execution) -> u64 {

@@ -152,6 +152,16 @@ impl Publisher<'_> {
     }
 }
 
+/// The collection in which an account's calls create tokens, and the id of its last token that they rest on.
+pub fn expected_token(calls: &[Call]) -> Option<(Address, U256)> {
+    calls.iter().find_map(|call| {
+        let actions = Creator1155::multicallCall::abi_decode(&call.data).ok()?.data;
+        let expected =
+            actions.iter().find_map(|action| Creator1155::assumeLastTokenIdMatchesCall::abi_decode(action).ok())?;
+        Some((call.target, expected.lastTokenId))
+    })
+}
+
 impl NewTokens {
     /// Id of the first one, by what the collection says its next token is: nothing before the calls create it. `None` where
     /// it isn't there and won't be.

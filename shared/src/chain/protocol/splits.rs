@@ -2,7 +2,6 @@
 
 use alloy::{
     primitives::{Address, B256, U256, address},
-    rpc::types::{TransactionRequest, state::StateOverride},
     sol_types::SolCall,
 };
 
@@ -67,16 +66,14 @@ pub async fn find(
     Ok(node.read(factory, &question(creation)).await?.map_or((Address::ZERO, false), |place| (place._0, place._1)))
 }
 
-/// Whether the chain had the split after a block. One call.
+/// Whether the chain had the split after the block with this hash. One call.
 pub async fn was_there(
     node: &Node,
     factory: Address,
     creation: &createSplitDeterministicCall,
-    block: u64,
+    block: B256,
 ) -> Result<bool, NodeError> {
-    let call = TransactionRequest::default().to(factory).input(question(creation).abi_encode().into());
-    let answer = node.call_at(block, &call, &StateOverride::default()).await?;
-    Ok(isDeployedCall::abi_decode_returns(&answer).is_ok_and(|place| place._1))
+    Ok(node.read_at(Some(block), factory, &question(creation)).await?.is_some_and(|place| place._1))
 }
 
 fn question(creation: &createSplitDeterministicCall) -> isDeployedCall {

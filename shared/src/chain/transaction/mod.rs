@@ -22,6 +22,6 @@ pub use self::{
     planner::{Planned, Planner},
     policy::{Policy, PolicyError, collections, payees},
     power::{Power, kind_of},
-    reasons::{Failure, failure, failures, refusal},
+    reasons::{failure, failures, refusal},
     simulate::{SimulationError, simulate_with_gas},
 };

@@ -22,29 +22,8 @@ use crate::chain::{
     wallet::{CallKind, unbatch},
 };
 
-/// Why an operation failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// In a sentence without a full stop.
-    pub reason: String,
-    /// Whether another token took the id that the calls were made for, so that they can be made anew.
-    pub is_overtaken: bool,
-}
-
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Self { reason, is_overtaken: false }
-    }
-}
-
-impl Failure {
-    fn of_revert(data: &[u8]) -> Self {
-        Self { reason: revert::explain(data), is_overtaken: revert::is_overtaken(data) }
-    }
-}
-
-/// Why operations of a batch in `block` failed, as far as one simulation of all of it tells (`eth_simulateV1`): their calls
-/// are made from their accounts, each after the operations before it. One RPC call.
+/// Why operations of a batch in `block` failed, each in a sentence without a full stop, as far as one simulation of all of it
+/// tells (`eth_simulateV1`): their calls are made from their accounts, each after the operations before it. One RPC call.
 pub async fn failures(
     node: &Node,
     operator_safe: Address,
@@ -52,7 +31,7 @@ pub async fn failures(
     operations: &[Operation],
     failed: &[usize],
     block: u64,
-) -> BTreeMap<usize, Failure> {
+) -> BTreeMap<usize, String> {
     let Some(parent) = block.checked_sub(1) else { return BTreeMap::new() };
     let (mut blocks, mut positions, mut next) = (Vec::new(), Vec::new(), 0);
     for &index in failed {
@@ -83,13 +62,14 @@ pub async fn failures(
         _ => return BTreeMap::new(),
     };
     let words = positions.into_iter().filter_map(|(index, at)| match replay_of(results.get(at)?) {
-        Replay::Words(failure) => Some((index, failure)),
+        Replay::Words(reason) => Some((index, reason)),
         _ => None,
     });
     words.collect()
 }
 
-/// Why the operation at `index` failed in `block`, where its call used `gas`. Up to three RPC calls.
+/// Why the operation at `index` failed in `block`, where its call used `gas`: a sentence without a full stop. Up to three RPC
+/// calls.
 ///
 /// It is made again on the block before, after the earlier operations (`eth_simulateV1`) or, where the node can't,
 /// without them. `debug_traceTransaction` isn't used: a hostile contract can make a trace of gigabytes.
@@ -100,11 +80,11 @@ pub async fn failure(
     operations: &[Operation],
     index: usize,
     (block, gas): (u64, u64),
-) -> Result<Failure, NodeError> {
+) -> Result<String, NodeError> {
     let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else {
-        return Ok(unknown().into());
+        return Ok(unknown());
     };
-    let Some((call, overrides)) = again(operation) else { return Ok(unknown().into()) };
+    let Some((call, overrides)) = again(operation) else { return Ok(unknown()) };
     let before = pack(operator_safe, lane, &operations[..index]);
     let blocks = vec![
         SimBlock::default().call(request(lane, &before)),
@@ -115,8 +95,8 @@ pub async fn failure(
         // Nodes without the method answer in different ways.
         _ => Replay::Nothing,
     };
-    if let Replay::Words(failure) = simulated {
-        return Ok(failure);
+    if let Replay::Words(reason) = simulated {
+        return Ok(reason);
     }
     let silence = revert::explain(&[]);
     let alone = match simulated {
@@ -126,15 +106,15 @@ pub async fn failure(
     if alone.is_none() && !is_used_up(operation.gas, gas) {
         // Another transaction of the same block came before it.
         let after = refused_at(node, block, &call, &overrides).await?;
-        if let Some(failure) = after.filter(|failure| failure.reason != silence) {
-            return Ok(failure);
+        if let Some(reason) = after.filter(|reason| *reason != silence) {
+            return Ok(reason);
         }
     }
     Ok(match (alone, simulated) {
-        (Some(failure), _) if failure.reason != silence => failure,
+        (Some(reason), _) if reason != silence => reason,
         // A contract that calls another which runs out of gas often reverts without a reason.
-        (None, Replay::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
-        _ => reason_by_gas(operation.gas, gas).into(),
+        (None, Replay::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence,
+        _ => reason_by_gas(operation.gas, gas),
     })
 }
 
@@ -144,21 +124,20 @@ async fn refused_at(
     block: u64,
     call: &TransactionRequest,
     overrides: &StateOverride,
-) -> Result<Option<Failure>, NodeError> {
+) -> Result<Option<String>, NodeError> {
     let Err(error) = node.call_at(block, call, overrides).await else { return Ok(None) };
     match SimulationError::of(error) {
         // A hostile contract can make nodes fail in ways that have no words.
         SimulationError::Node(error) if !error.fault().is_temporary() => Ok(None),
         SimulationError::Node(error) => Err(error),
-        SimulationError::Overtaken(reason) => Ok(Some(Failure { reason, is_overtaken: true })),
-        error => Ok(Some(Failure { reason: error.to_string(), is_overtaken: false })),
+        error => Ok(Some(error.to_string())),
     }
 }
 
 /// Outcome of a failed operation that is simulated again.
 #[derive(Debug, PartialEq, Eq)]
 enum Replay {
-    Words(Failure),
+    Words(String),
     /// It fails, and the node doesn't say how.
     Silence,
     /// It doesn't fail.
@@ -198,8 +177,8 @@ fn replay_of(result: &SimCallResult) -> Replay {
     let halt = result.error.as_ref().and_then(|error| halt_in_words(&error.message));
     match halt {
         _ if result.status => Replay::Success,
-        _ if !result.return_data.is_empty() => Replay::Words(Failure::of_revert(&result.return_data)),
-        Some(words) => Replay::Words(words.to_owned().into()),
+        _ if !result.return_data.is_empty() => Replay::Words(revert::explain(&result.return_data)),
+        Some(words) => Replay::Words(words.to_owned()),
         None => Replay::Silence,
     }
 }
@@ -244,9 +223,9 @@ mod tests {
         let no = Bytes::from(Revert { reason: "no".to_owned() }.abi_encode());
         for (message, data, words) in [
             ("", Bytes::new(), Replay::Success),
-            ("execution reverted", no, Replay::Words("The contract refuses: no".to_owned().into())),
+            ("execution reverted", no, Replay::Words("The contract refuses: no".to_owned())),
             ("execution reverted", Bytes::new(), Replay::Silence),
-            ("out of gas", Bytes::new(), Replay::Words("The call ran out of gas".to_owned().into())),
+            ("out of gas", Bytes::new(), Replay::Words("The call ran out of gas".to_owned())),
         ] {
             assert_eq!(replay_of(&result(message, data)), words, "{message}");
         }

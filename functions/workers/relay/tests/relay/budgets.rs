@@ -1,6 +1,6 @@
 //! What artists are charged.
 
-use std::time::Duration;
+use std::{collections::HashSet, sync::Mutex, time::Duration};
 
 use alloy::{
     primitives::{B256, Bytes, U256},
@@ -90,12 +90,28 @@ async fn attackers_whose_tokens_never_get_through_end_at_their_limits_and_hold_u
     let (honest, attackers) = artists.split_last().ok_or("no artists")?;
     let (node, store, chain) = (workshop.node().await?, workshop.transactions(), workshop.chain.id);
     let funds = lanes_wei(&workshop, &node).await?;
-    // Each collection is asked on its own, and each batch finds that another token came first.
+    // Each collection is asked on its own. The first answer about one after a batch with it is true: another token came
+    // first.
     node.anvil_set_code(MULTICALL, Bytes::new()).await?;
-    let url = proxy::start(&workshop.rpc_url, |request| {
+    let (sent, seen) = (Mutex::<Vec<String>>::default(), Mutex::<HashSet<(String, usize)>>::default());
+    let url = proxy::start(&workshop.rpc_url, move |request| {
         let asked = alloy::hex::encode_prefixed(Creator1155::nextTokenIdCall::SELECTOR);
         let overtaken = alloy::hex::encode_prefixed(U256::from(2).abi_encode());
-        if request.body["params"][0]["input"] == asked { Act::Say(overtaken.into()) } else { Act::Forward }
+        let (what, mut sent) = (&request.body["params"][0], sent.lock().expect("the lock"));
+        if let (true, Some(signed)) = (request.operation == "eth_sendRawTransaction", what.as_str()) {
+            if !sent.iter().any(|known| known == signed) {
+                sent.push(signed.to_owned());
+            }
+            return Act::Forward;
+        }
+        if what["input"] != asked {
+            return Act::Forward;
+        }
+        let collection = what["to"].as_str().unwrap_or_default().trim_start_matches("0x").to_lowercase();
+        let mut seen = seen.lock().expect("the lock");
+        let batches = sent.iter().enumerate().filter(|(_, signed)| signed.contains(&collection));
+        let is_first = batches.filter(|(index, _)| seen.insert((collection.clone(), *index))).count() > 0;
+        if is_first { Act::Forward } else { Act::Say(overtaken.into()) }
     })
     .await?;
     let (mut ids, mut last) = (Vec::new(), B256::ZERO);

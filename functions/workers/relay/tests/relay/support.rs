@@ -329,6 +329,24 @@ pub async fn forgetful(workshop: &Workshop) -> Result<(String, Arc<AtomicBool>),
     Ok((url, forgets))
 }
 
+/// The same, that makes no artist's calls either, so that it has no words for those that fail.
+pub async fn wordless(workshop: &Workshop) -> Result<(String, Arc<AtomicBool>), Error> {
+    let (target, forgets) = forgetful(workshop).await?;
+    let lanes: Vec<_> = workshop.lanes().iter().map(|(lane, _)| lane.to_string().to_lowercase()).collect();
+    let url = proxy::start(&target, move |request| {
+        let caller = request.body["params"][0]["from"].as_str().map(str::to_lowercase);
+        match &*request.operation {
+            "eth_simulateV1" => Act::Refuse("the method does not exist"),
+            "eth_call" if caller.as_ref().is_some_and(|caller| !lanes.contains(caller)) => {
+                Act::Refuse("execution reverted")
+            }
+            _ => Act::Forward,
+        }
+    })
+    .await?;
+    Ok((url, forgets))
+}
+
 /// Lets another's call come before a batch in the next block, given a relay over [`forgetful`].
 pub async fn come_before(
     workshop: &Workshop,

@@ -28,8 +28,9 @@ use shared::{
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, FOREVER, RESERVE, Ways, act_with_tip, come_before, counting, forgetful, lanes_receipts, queue, relay,
-        relay_over, run, spawn, stage, token_creation, transaction, until, until_sent, until_turned,
+        Error, FOREVER, RESERVE, Ways, act_with_tip, batch_of, come_before, counting, forgetful, lanes_receipts, queue,
+        relay, relay_over, run, spawn, stage, token_creation, transaction, until, until_pooled, until_sent,
+        until_turned, wordless,
     },
 };
 
@@ -107,6 +108,59 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     assert_eq!(u128::from(row.charge.wei), spent);
     let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!(u128::from(account.spent), spent);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overtaken_creation_goes_back_although_no_node_has_words() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-overtaken-silently", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://second")?]).await?[0];
+    let (url, forgets) = wordless(&workshop).await?;
+    let mut running = spawn(relay(&workshop, &url)?);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
+    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+
+    running.done().await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.attempts), (TransactionStatus::Mined, 1), "{row:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn creation_behind_a_failed_one_of_its_batch_goes_back() -> Result<(), Error> {
+    let (workshop, artists, _) = stage("relay-behind-a-failed-one", 2).await?;
+    let node = workshop.node().await?;
+    // The first of them has no right there.
+    let collection = workshop.collection(&artists[1..]).await?;
+    node.anvil_set_auto_mine(false).await?;
+    let mut ids = Vec::new();
+    for artist in &artists {
+        ids.extend(queue(&workshop, artist, vec![token_creation(artist, collection, "ar://own")?]).await?);
+    }
+    let (url, forgets) = wordless(&workshop).await?;
+    forgets.store(false, Relaxed);
+    let mut running = spawn(relay(&workshop, &url)?);
+    let sent = until_sent(&workshop, &artists[1], ids[1]).await?;
+    assert_eq!(batch_of(&workshop, &sent).await?.ok_or("no batch")?.members.len(), 2);
+    until_pooled(&workshop, &sent).await?;
+    // After the batch, so that the block has the token which the first one was to create.
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://foreign".to_owned(), maxSupply: U256::ONE };
+    act_with_tip(&workshop, DEPLOYER, Call::new(collection, &other), 1).await?;
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+
+    running.done().await?;
+
+    for ((artist, id), status) in artists.iter().zip(ids).zip([TransactionStatus::Reverted, TransactionStatus::Mined]) {
+        let row = transaction(&workshop, artist, id).await?;
+        assert_eq!(row.status, status, "{row:?}");
+    }
     Ok(())
 }
 
