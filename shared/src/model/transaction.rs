@@ -78,8 +78,8 @@ impl TransactionStatus {
     pub fn may_become(self, next: Self) -> bool {
         match self {
             Self::Queued => true,
-            // A block may still have what was sent.
-            Self::Sent => !matches!(next, Self::Failed | Self::Cancelled),
+            // A block may still have what was sent; but a batch may have claimed it and never been signed.
+            Self::Sent => next != Self::Cancelled,
             Self::Mined | Self::Reverted => matches!(next, Self::Mined | Self::Reverted),
             Self::Failed | Self::Cancelled => false,
         }
@@ -255,10 +255,13 @@ mod tests {
 
     #[test]
     fn failed_and_cancelled_is_only_what_was_never_sent() {
-        for unsent in [TransactionStatus::Failed, TransactionStatus::Cancelled] {
+        let claimed = [TransactionStatus::Queued, TransactionStatus::Sent];
+        for (unsent, expected) in
+            [(TransactionStatus::Failed, &claimed[..]), (TransactionStatus::Cancelled, &claimed[..1])]
+        {
             let before: Vec<_> =
                 TransactionStatus::ALL.into_iter().filter(|status| status.may_become(unsent)).collect();
-            assert_eq!(before, [TransactionStatus::Queued]);
+            assert_eq!(before, expected);
             assert!(TransactionStatus::ALL.into_iter().all(|next| !unsent.may_become(next)));
         }
     }

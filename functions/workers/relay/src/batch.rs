@@ -4,7 +4,10 @@ use alloy::primitives::B256;
 use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::node::{NodeFault, Receipt, Standing},
-    store::artist::{Attempt, Batch, Slot, Transaction},
+    store::{
+        StoreError,
+        artist::{Attempt, Batch, BatchReference, Member, Slot, Transaction},
+    },
     telemetry,
 };
 
@@ -13,7 +16,7 @@ use crate::{
     error::RelayError,
 };
 
-/// Rows that are marked as sent side by side.
+/// Rows that are claimed or marked side by side.
 const SIDE_BY_SIDE: usize = 16;
 
 /// A batch, and what this process has seen of it.
@@ -38,7 +41,7 @@ pub(crate) struct Tracked {
     pub(crate) replaced_at: Option<Instant>,
     /// Whether its block was still the chain's after enough others.
     pub(crate) is_confirmed: bool,
-    /// Whether its transactions are marked as sent with its newest version.
+    /// Whether its transactions have the hash of its newest version.
     pub(crate) is_marked: bool,
 }
 
@@ -120,13 +123,14 @@ impl Tracked {
     }
 
     /// Stores the newest hash in the batch's transactions, unless that was done. A row that can't be marked gets the
-    /// hash with its outcome.
+    /// hash with its outcome. One read per 100 transactions, one write each.
     pub(crate) async fn mark_sent(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
-        if !self.is_marked {
-            let rows = relay.members(&self.batch).await?;
-            mark(relay, &self.batch, rows.iter().filter(|row| !row.status.is_final())).await?;
-            self.is_marked = true;
-        }
+        let Some(Attempt { hash, .. }) = self.newest().filter(|_| !self.is_marked) else { return Ok(()) };
+        let (rows, now, reference) = (relay.members(&self.batch).await?, relay.now()?, self.batch.slot.into());
+        let unmarked = rows.iter().filter(|row| !row.status.is_final() && !row.hashes.contains(&hash));
+        let marks = unmarked.map(|row| relay.transactions.mark_sent(row, reference, hash, now));
+        let _: Vec<bool> = stream::iter(marks).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+        self.is_marked = true;
         Ok(())
     }
 }
@@ -140,20 +144,19 @@ pub(crate) fn own(batch: &Batch) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Marks the transactions of a new batch as sent, before its bytes are stored. `false` if one of them is over by now:
-/// then the batch must not be sent. One read per 100 transactions, one write each.
-pub(crate) async fn claim(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
-    let rows = relay.members(batch).await?;
-    let is_whole = rows.len() == batch.members.len() && rows.iter().all(|row| !row.status.is_final());
-    Ok(is_whole && mark(relay, batch, rows.iter()).await?)
-}
-
-/// Marks transactions as sent with their batch's newest version. `false` if one of them is over.
-async fn mark(relay: &ChainRelay, batch: &Batch, rows: impl Iterator<Item = &Transaction>) -> Result<bool, RelayError> {
-    let Some(Attempt { hash, .. }) = batch.attempts.last().copied() else { return Ok(false) };
-    let (now, reference) = (relay.now()?, batch.slot.into());
-    let marks = stream::iter(rows.filter(|row| row.hashes.last() != Some(&hash)))
-        .map(|row| relay.transactions.mark_sent(row, reference, hash, now))
-        .buffer_unordered(SIDE_BY_SIDE);
-    Ok(marks.try_fold(true, |all, marked| async move { Ok(all && marked) }).await?)
+/// Claims transactions for a batch that isn't signed yet. Returns the rows of those that it got, as they were before; others
+/// are over by now. One read per 100 transactions, one write each.
+pub(crate) async fn claim(
+    relay: &ChainRelay,
+    members: &[Member],
+    batch: BatchReference,
+) -> Result<Vec<Transaction>, RelayError> {
+    let ids: Vec<_> = members.iter().map(|member| (member.artist_id, member.transaction_id)).collect();
+    let (rows, now) = (relay.transactions.get_many(&ids).await?, relay.now()?);
+    let claims = rows.into_iter().map(|row| async move {
+        let is_claimed = !row.status.is_final() && relay.transactions.claim(&row, batch, now).await?;
+        Ok::<_, StoreError>(is_claimed.then_some(row))
+    });
+    let claimed: Vec<_> = stream::iter(claims).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+    Ok(claimed.into_iter().flatten().collect())
 }

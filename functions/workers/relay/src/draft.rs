@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    chain::transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation},
+    chain::{
+        protocol::publishing::expected_token,
+        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation},
+    },
     model::{self, ArtistId, ConcurrencyKey, TransactionId},
     store::artist::{Member, Queued, Transaction},
 };
@@ -119,6 +122,30 @@ impl Draft {
         Fit::Added
     }
 
+    /// Its transactions with their operations, without those that can't go and those that rest on them: their artists' later
+    /// ones, and later ones with the same key or with tokens in the same collection.
+    pub(crate) fn without(self, lost: impl Fn(TransactionId) -> bool) -> (Vec<Member>, Vec<Operation>) {
+        let (mut artists, mut keys, mut collections) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let (mut members, mut operations, mut packed) = (Vec::new(), Vec::new(), self.operations.into_iter());
+        for member in self.members {
+            let own: Vec<_> = packed.by_ref().take(1 + usize::from(member.deploys)).collect();
+            let creates = own.last().and_then(|operation| expected_token(&operation.calls()));
+            let collection = creates.map(|(collection, _)| collection);
+            let rests_on_lost = artists.contains(&member.artist_id)
+                || member.concurrency_key.is_some_and(|key| keys.contains(&key))
+                || collection.is_some_and(|collection| collections.contains(&collection));
+            if rests_on_lost || lost(member.transaction_id) {
+                artists.insert(member.artist_id);
+                keys.extend(member.concurrency_key);
+                collections.extend(collection);
+            } else {
+                members.push(member);
+                operations.extend(own);
+            }
+        }
+        (members, operations)
+    }
+
     fn max_len_with(&self, queued: &Queued) -> Option<usize> {
         queued.max_batch_len.into_iter().chain(self.max_len).min()
     }
@@ -196,6 +223,23 @@ mod tests {
             not_before: None,
             plan_hash: None,
         }
+    }
+
+    #[test]
+    fn what_rests_on_a_lost_transaction_goes_with_it() {
+        let artists = [ArtistId::random(), ArtistId::random(), ArtistId::random()];
+        let wishes = [(0, plan(2, 0)), (1, plan(2, 0)), (0, plan(2, 1)), (1, plan(0, 0)), (2, plan(2, 2))];
+        let rows = wishes.map(|(artist, plan)| row(artists[artist], plan));
+        let mut draft = Draft::default();
+        for (row, gas) in rows.iter().zip(1..) {
+            let operation = Operation::new(COLLECTION, &[], gas, false);
+            assert_eq!(draft.add(&queued(row), row, vec![operation.clone(), operation]), Fit::Added);
+        }
+
+        let (members, operations) = draft.without(|id| id == rows[0].id);
+
+        assert_eq!(members.iter().map(|member| member.transaction_id).collect::<Vec<_>>(), [rows[4].id]);
+        assert_eq!(operations.iter().map(|operation| operation.gas).collect::<Vec<_>>(), [5, 5]);
     }
 
     proptest! {

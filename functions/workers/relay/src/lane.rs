@@ -17,7 +17,7 @@ use shared::{
 };
 
 use crate::{
-    batch::{Tracked, claim},
+    batch::Tracked,
     chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_leader},
     signed::{max_cost, noop, payee, repriced, request, sign},
@@ -119,15 +119,14 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Signs a new batch and stores it with the lane's next nonce. `false` if a transaction of it is over by now. One KMS
-    /// call, one write, and one for each transaction.
+    /// Signs a new batch, whose transactions are claimed, and stores it with the lane's next nonce. One KMS call, one write.
     pub(crate) async fn submit(
         &mut self,
         leadership: Leadership<'_>,
         packed: &Packed,
         members: Vec<Member>,
         fees: Fees,
-    ) -> Result<bool, RelayError> {
+    ) -> Result<(), RelayError> {
         let request = request(leadership.chain.id, self.next_nonce, packed, fees);
         self.open_batch(leadership, request, members, false).await
     }
@@ -145,7 +144,7 @@ impl<'a> Lane<'a> {
             "nonce {nonce} of lane {lane} filled: no batch of chain {chain} has it"
         );
         let fees = market.quote(leadership.chain.spending.max_fee_per_gas);
-        self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await.map(drop)
+        self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await
     }
 
     /// Opens a transfer to another lane. One KMS call, one write.
@@ -159,18 +158,17 @@ impl<'a> Lane<'a> {
         let (chain, lane) = (leadership.chain.id, self.address);
         tracing::warn!(chain.id = chain.0, %lane, %amount, "lane {lane} pays lane {to} of chain {chain} {amount} wei");
         let transfer = TxEip1559 { value: amount, ..noop(chain, to.into(), self.next_nonce, fees) };
-        self.open_batch(leadership, transfer, Vec::new(), true).await.map(drop)
+        self.open_batch(leadership, transfer, Vec::new(), true).await
     }
 
-    /// Signs a batch, claims its transactions and stores it, in this order, and doesn't send it: another process can send
-    /// stored bytes again.
+    /// Signs a batch and stores it, and doesn't send it: another process can send stored bytes again.
     async fn open_batch(
         &mut self,
         leadership: Leadership<'_>,
         request: TxEip1559,
         members: Vec<Member>,
         fills: bool,
-    ) -> Result<bool, RelayError> {
+    ) -> Result<(), RelayError> {
         let signer = self.signer.ok_or(SignerError::UnknownLane(self.address.into()))?;
         let (nonce, created_at) = (request.nonce, leadership.now()?);
         let (attempt, signed) = sign(signer, request, fills, created_at).await?;
@@ -186,13 +184,9 @@ impl<'a> Lane<'a> {
             pending: Vec::new(),
             created_at,
         };
-        if !claim(leadership.relay, &batch).await? {
-            return Ok(false);
-        }
         ensure_leader(leadership.transactions.open_batch(leadership.lease, &batch, self.next_nonce).await?)?;
-        let index = self.track(batch);
-        self.open[index].is_marked = true;
-        Ok(true)
+        self.track(batch);
+        Ok(())
     }
 
     /// Replaces a batch's newest version by one with other fees, or by a no-op, and sends it. One KMS call, one write.
@@ -224,12 +218,11 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Adds an open batch. Returns its place among them.
-    pub(crate) fn track(&mut self, batch: Batch) -> usize {
+    /// Adds an open batch.
+    pub(crate) fn track(&mut self, batch: Batch) {
         self.next_nonce = self.next_nonce.max(batch.slot.nonce + 1);
         let index = self.open.partition_point(|tracked| tracked.nonce() < batch.slot.nonce);
         self.open.insert(index, Tracked::new(batch));
-        index
     }
 
     /// Whether it can sign batches that the operator Safe accepts.

@@ -11,13 +11,13 @@ use shared::{
         transaction::{Packed, data_fee, pack, refusal},
     },
     model::{Address, Fees},
-    store::artist::{Ending, Queued, Requeue},
+    store::artist::{BatchReference, Ending, Member, Queued, Requeue, Transaction},
     telemetry,
 };
 
 use crate::{
     assignment::Assignment,
-    batch::Rejection,
+    batch::{Rejection, claim},
     chain::Leadership,
     confirm::confirm,
     draft::Draft,
@@ -78,10 +78,18 @@ enum Dispatched {
     LaneBacksOff,
     /// Its transactions are back in the queue, for smaller batches.
     Split,
-    /// One of its transactions is over by now; the others are still in the queue.
+    /// Its transactions are over by now, or rest on some that are.
     Outdated,
     /// Its only transaction waits for nodes to be of one mind.
     Deferred,
+}
+
+/// A draft whose transactions are claimed.
+struct Claimed {
+    /// Their rows, as they were before.
+    rows: Vec<Transaction>,
+    members: Vec<Member>,
+    packed: Packed,
 }
 
 impl<'a> Leader<'a> {
@@ -319,7 +327,8 @@ impl<'a> Leader<'a> {
         free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
     }
 
-    /// Packs, tries, signs and sends a draft with a lane.
+    /// Packs, tries, claims, signs and sends a draft with a lane. Claims come before the signature, so that what is cancelled
+    /// costs the others none.
     async fn dispatch(&mut self, lane: usize, draft: Draft, fees: Fees) -> Result<Dispatched, RelayError> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
@@ -340,12 +349,18 @@ impl<'a> Leader<'a> {
             return self.give_way(lane, &draft, &reason).await;
         }
         self.packer.suspicions.clear(&draft.members);
+        let batch = BatchReference { lane: address, nonce: self.lanes[lane].next_nonce };
+        let Some(Claimed { rows, members, packed }) = self.claim(batch, draft, packed).await? else {
+            return Ok(Dispatched::Outdated);
+        };
         let lane = &mut self.lanes[lane];
-        match lane.submit(leadership, &packed, draft.members, fees).await {
-            Ok(true) => lane.reset_backoff(),
-            Ok(false) => return Ok(Dispatched::Outdated),
-            Err(RelayError::Signer(error)) => return Ok(back_off(lane, &error)),
-            Err(RelayError::Signature(error)) => return Ok(back_off(lane, &error)),
+        match lane.submit(leadership, &packed, members, fees).await {
+            Ok(()) => lane.reset_backoff(),
+            Err(error @ (RelayError::Signer(_) | RelayError::Signature(_))) => {
+                let dispatched = back_off(lane, &error);
+                leadership.transactions.unclaim(leadership.lease, &rows, batch, leadership.now()?).await?;
+                return Ok(dispatched);
+            }
             Err(error) => return Err(error),
         }
         self.report.signatures += 1;
@@ -357,6 +372,26 @@ impl<'a> Leader<'a> {
             }
         }
         Ok(Dispatched::Sent)
+    }
+
+    /// Claims a draft's transactions for a batch, and packs it anew without those that are over by now; `None` if none is
+    /// left.
+    async fn claim(&self, batch: BatchReference, draft: Draft, packed: Packed) -> Result<Option<Claimed>, RelayError> {
+        let Leadership { relay, lease } = self.leadership;
+        let mut rows = claim(relay, &draft.members, batch).await?;
+        if rows.len() == draft.members.len() {
+            return Ok(Some(Claimed { rows, members: draft.members, packed }));
+        }
+        let got: HashSet<_> = rows.iter().map(|row| row.id).collect();
+        let (members, operations) = draft.without(|id| !got.contains(&id));
+        let kept: HashSet<_> = members.iter().map(|member| member.transaction_id).collect();
+        let dropped: Vec<_> = rows.extract_if(.., |row| !kept.contains(&row.id)).collect();
+        relay.transactions.unclaim(lease, &dropped, batch, relay.now()?).await?;
+        if members.is_empty() {
+            return Ok(None);
+        }
+        let packed = pack(relay.operator.safe, batch.lane.into(), &operations);
+        Ok(Some(Claimed { rows, members, packed }))
     }
 
     /// Why the packed draft would revert as a whole; `None` if it wouldn't, or if one node of several admits a lone

@@ -218,19 +218,20 @@ async fn store_one(
     }
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
-        Verdict::GiveUp(reason) => Ending::given_up(row, reason),
+        Verdict::GiveUp(reason) => undone(batch, reason),
         Verdict::Requeue(_) if was_over => undone(batch, "The chain dropped the block that had it: try again"),
         Verdict::Requeue(_) if row.attempts_before(reference) >= MAX_ATTEMPTS => {
-            Ending::given_up(row, "It was tried often and never got through: try again")
+            undone(batch, "It was tried often and never got through: try again")
         }
         Verdict::Requeue(_) if row.cost_with(reference, wei) > row.charge.wei => {
-            Ending::given_up(row, "Its attempts cost what was reserved for it, and none got through: try again")
+            undone(batch, "Its attempts cost what was reserved for it, and none got through: try again")
         }
         Verdict::Requeue(Retry { max_batch_len, overtaken_in }) => {
             // Whoever creates a token in each block makes no more than a few tries fail.
             let pause = 1 << row.attempts_before(reference).min(MAX_DOUBLINGS);
             let not_before = overtaken_in.map(|block| block.saturating_add(pause));
-            let requeue = Requeue { max_batch_len, not_before, attempt: Some((reference, wei)) };
+            let hashes = batch.hashes();
+            let requeue = Requeue { max_batch_len, not_before, attempt: Some((reference, wei)), hashes: &hashes };
             ensure_unchanged(relay.transactions.requeue(row, requeue, now).await?)?;
             return Ok(Conclusion::default());
         }

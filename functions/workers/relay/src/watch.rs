@@ -104,8 +104,9 @@ async fn rebroadcast_one(
     let rejection = tracked.send(leadership.relay).await.err();
     if rejection.is_none() {
         tracked.suspect_since = None;
-        tracked.mark_sent(leadership.relay).await?;
     }
+    // Not before: most are in a block by now, and have the hash with their outcome.
+    tracked.mark_sent(leadership.relay).await?;
     let fees = market.fees(leadership.relay).await?;
     let (on_chain, can_sign) = (lane.on_chain, lane.signer.is_some());
     match next_step(tracked, rejection, fees, on_chain, can_sign, &leadership.times) {

@@ -192,12 +192,12 @@ pub async fn until(what: &str, holds: impl AsyncFn() -> Result<bool, Error>) -> 
     eventually(what, async || Ok(holds().await?.then_some(()))).await
 }
 
-/// Waits until a transaction is marked as sent, and its batch is stored, which comes after.
+/// Waits until a transaction is marked as sent with a version of its batch.
 pub async fn until_sent(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
     eventually("sent", async || {
         let row = transaction(workshop, artist, id).await?;
-        let is_sent = row.status == TransactionStatus::Sent && batch_of(workshop, &row).await?.is_some();
-        Ok(is_sent.then_some(row))
+        let batch = if row.status == TransactionStatus::Sent { batch_of(workshop, &row).await? } else { None };
+        Ok(batch.filter(|batch| batch.hashes().iter().any(|hash| row.hashes.contains(hash))).map(|_| row))
     })
     .await
 }

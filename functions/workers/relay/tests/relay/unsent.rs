@@ -1,9 +1,10 @@
 //! Transactions that end before they are sent: taken back, or too late.
 
 use std::{
+    slice,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -11,10 +12,11 @@ use std::{
 use alloy::primitives::B256;
 use futures::future::join_all;
 use local::workshop::Workshop;
+use relay::ChainRelay;
 use shared::{
     clock,
     model::{TransactionId, TransactionStatus},
-    store::artist::{Admitted, Artist, BatchReference, NewTransaction, Requeue},
+    store::artist::{Admitted, Artist, BatchReference, Ending, NewTransaction, Requeue},
 };
 use tokio::sync::watch;
 
@@ -50,33 +52,156 @@ async fn cancelled_transaction_is_never_sent_and_gives_its_budget_back() -> Resu
     assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn transaction_cancelled_while_its_batch_is_signed_is_not_sent() -> Result<(), Error> {
-    let (workshop, artists, collection) = stage("relay-cancelled-late", 2).await?;
-    let (store, artist) = (workshop.transactions(), artists[0]);
-    let is_signing = Arc::new(AtomicBool::new(false));
-    let (signs, gate) = (Arc::clone(&is_signing), Gate::default());
-    let signature = gate.clone();
-    let mut ways = Ways::of(&workshop);
-    ways.kms = proxy::start(&ways.kms, move |request| {
-        if request.operation == "Sign" && !signs.swap(true, Relaxed) {
-            return Act::Wait(signature.clone());
-        }
-        Act::Forward
+/// A way to a node or to KMS that holds the first call of a kind until the gate opens, and counts calls of that kind.
+async fn held_at(
+    target: &str,
+    is_one: impl Fn(&proxy::Request) -> bool + Send + Sync + 'static,
+) -> Result<(String, Gate, Arc<AtomicUsize>), Error> {
+    let (gate, calls) = (Gate::default(), Arc::new(AtomicUsize::new(0)));
+    let (late, counter) = (gate.clone(), Arc::clone(&calls));
+    let url = proxy::start(target, move |request| {
+        if is_one(request) && counter.fetch_add(1, Relaxed) == 0 { Act::Wait(late.clone()) } else { Act::Forward }
     })
     .await?;
+    Ok((url, gate, calls))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn member_cancelled_before_its_claim_leaves_the_others_in_the_batch() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-cancelled-early", 3).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://taken-back")]).await?[0];
-    queue(&workshop, &artists[1], vec![renaming(collection, "ar://kept")]).await?;
+    let later = queue(&workshop, &artist, vec![renaming(collection, "ar://later")]).await?[0];
+    for (index, other) in artists[1..].iter().enumerate() {
+        queue(&workshop, other, vec![renaming(collection, &format!("ar://kept/{index}"))]).await?;
+    }
+    // The packed batch is tried in the name of its lane.
+    let lanes: Vec<_> = workshop.lanes().iter().map(|(lane, _)| lane.to_string().to_lowercase()).collect();
+    let is_trial = move |request: &proxy::Request| {
+        let caller = request.body["params"][0]["from"].as_str().map(str::to_lowercase);
+        request.operation == "eth_call" && caller.is_some_and(|caller| lanes.contains(&caller))
+    };
+    let mut ways = Ways::of(&workshop);
+    let (node, gate, trials) = held_at(&ways.node, is_trial).await?;
+    let (kms, signature, signatures) = held_at(&ways.kms, |request| request.operation == "Sign").await?;
+    (ways.node, ways.kms) = (node, kms);
     let mut running = spawn(relay_over(&workshop, &ways).await?);
-    until("signing", async || Ok(is_signing.load(Relaxed))).await?;
+    until("tried", async || Ok(trials.load(Relaxed) > 0)).await?;
 
     let row = transaction(&workshop, &artist, id).await?;
     assert!(store.cancel(&row, clock::now()?.as_secs()).await?);
     gate.open();
+    until("signing", async || Ok(signatures.load(Relaxed) > 0)).await?;
+    // It was to come after the cancelled one, in a batch that deploys their account.
+    assert_eq!(transaction(&workshop, &artist, later).await?.status, TransactionStatus::Queued);
+    signature.open();
+
+    let report = running.done().await?;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.batch), (TransactionStatus::Cancelled, None));
+    assert_eq!((report.batches, signatures.load(Relaxed)), (2, 2), "no signature was made in vain");
+    let expected = ["ar://kept/0", "ar://kept/1", "ar://later"].map(str::to_owned);
+    assert_done_once(&workshop, collection, &expected).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transaction_whose_batch_is_being_signed_is_not_cancelled() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-cancelled-late", 1).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let mut ways = Ways::of(&workshop);
+    let (kms, gate, signatures) = held_at(&ways.kms, |request| request.operation == "Sign").await?;
+    ways.kms = kms;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://signed")]).await?[0];
+    let mut running = spawn(relay_over(&workshop, &ways).await?);
+    until("signing", async || Ok(signatures.load(Relaxed) > 0)).await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert!(!store.cancel(&row, clock::now()?.as_secs()).await?);
+    assert_eq!((row.status, row.hashes.len()), (TransactionStatus::Sent, 0), "nothing is sent yet");
+    gate.open();
 
     running.done().await?;
-    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Cancelled);
-    assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://signed".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transaction_whose_batch_is_not_signed_can_be_cancelled() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-unsigned", 1).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let mut ways = Ways::of(&workshop);
+    ways.kms = proxy::start(&ways.kms, |request| match &*request.operation {
+        "Sign" => Act::Answer(400, r#"{"__type":"DisabledException","message":"disabled"}"#.to_owned()),
+        _ => Act::Forward,
+    })
+    .await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://unsigned")]).await?[0];
+    let mut running = spawn(relay_over(&workshop, &ways).await?);
+
+    // Between two attempts to sign.
+    until("cancelled", async || {
+        let row = transaction(&workshop, &artist, id).await?;
+        Ok(store.cancel(&row, clock::now()?.as_secs()).await?)
+    })
+    .await?;
+
+    running.done().await?;
+    assert_done_once(&workshop, collection, &[]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_of_a_relay_that_died_before_signing_are_taken_up() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-claimed", 2).await?;
+    let (store, now) = (workshop.transactions(), clock::now()?.as_secs());
+    let mut ways = Ways::of(&workshop);
+    let (kms, _gate, signatures) = held_at(&ways.kms, |request| request.operation == "Sign").await?;
+    ways.kms = kms;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://claimed")]).await?[0];
+    let late = queue(&workshop, &artists[1], vec![renaming(collection, "ar://late")]).await?[0];
+    let died = relay_over(&workshop, &ways).await?;
+    let holder = died.holder.clone();
+    let running = spawn(died);
+    until("signing", async || Ok(signatures.load(Relaxed) > 0)).await?;
+    running.kill().await?;
+
+    let claimed = transaction(&workshop, &artists[1], late).await?;
+    assert_eq!((claimed.status, claimed.hashes.len()), (TransactionStatus::Sent, 0));
+    // As if its time were over: no batch has it.
+    let lease = store.acquire_lease(workshop.chain.id, &holder).await?.ok_or("no lead")?;
+    assert!(store.give_up(&lease, &claimed, &Ending::given_up(&claimed, "Too late"), now).await?);
+    let next = ChainRelay { holder, ..relay(&workshop, &workshop.rpc_url)? };
+    assert_eq!(run(&next).await?.transactions, 1);
+
+    let [claimed, late] =
+        [transaction(&workshop, &artists[0], id).await?, transaction(&workshop, &artists[1], late).await?];
+    assert_eq!((claimed.status, claimed.hashes.len()), (TransactionStatus::Mined, 1));
+    assert_eq!(late.status, TransactionStatus::Failed);
+    assert_done_once(&workshop, collection, &["ar://claimed".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn former_leader_takes_no_claim_back() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-former-claim", 1).await?;
+    let (store, chain, artist, now) = (workshop.transactions(), workshop.chain.id, artists[0], clock::now()?.as_secs());
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://claimed")]).await?[0];
+    let queued = transaction(&workshop, &artist, id).await?;
+    let batch = BatchReference { lane: workshop.lanes()[0].0.into(), nonce: 0 };
+    let former = store.acquire_lease(chain, "former").await?.ok_or("no lead")?;
+    assert!(store.claim(&queued, batch, now).await?);
+    assert!(store.claim(&queued, batch, now).await?, "a call whose answer is lost is repeated");
+    let other = BatchReference { nonce: 1, ..batch };
+    assert!(!store.claim(&queued, other, now).await?, "it was read before another batch claimed it");
+    store.release_lease(&former).await?;
+    let next = store.acquire_lease(chain, "next").await?.ok_or("no lead")?;
+
+    assert!(!store.unclaim(&former, slice::from_ref(&queued), batch, now).await?);
+    let claimed = transaction(&workshop, &artist, id).await?;
+    assert_eq!((claimed.status, claimed.batch), (TransactionStatus::Sent, Some(batch)));
+    assert!(store.unclaim(&next, slice::from_ref(&queued), batch, now).await?);
+    let back = transaction(&workshop, &artist, id).await?;
+    assert_eq!((back.status, back.batch), (TransactionStatus::Queued, None));
+    assert!(store.cancel(&back, now).await?);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -66,13 +66,15 @@ impl Ending {
 
 /// How a transaction returns to the queue.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Requeue {
+pub struct Requeue<'a> {
     /// Most transactions of its next batch.
     pub max_batch_len: Option<usize>,
     /// Block before which it isn't packed again.
     pub not_before: Option<u64>,
     /// The batch that had it, and its share of that batch's cost in wei.
     pub attempt: Option<(BatchReference, u64)>,
+    /// Hashes that this batch was sent with: a block may still have one of them.
+    pub hashes: &'a [B256],
 }
 
 /// Whose decision ends a transaction.
@@ -89,8 +91,7 @@ enum Decision<'a> {
 }
 
 impl Transactions {
-    /// Records the batch and the newest hash that a transaction is sent with, before it is: from then on nobody can take
-    /// it back. One write.
+    /// Records the batch that carries a transaction, and the newest hash that it is sent with. One write.
     pub async fn mark_sent(
         &self,
         transaction: &Transaction,
@@ -115,12 +116,17 @@ impl Transactions {
     pub async fn requeue(
         &self,
         transaction: &Transaction,
-        Requeue { max_batch_len, not_before, attempt }: Requeue,
+        Requeue { max_batch_len, not_before, attempt, hashes }: Requeue<'_>,
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
-        let (set, update) =
-            ("SET #status = :status, updated_at = :now", update.expression_attribute_values(":now", number(now)));
+        let mut set = "SET #status = :status, updated_at = :now".to_owned();
+        let mut update = update.expression_attribute_values(":now", number(now));
+        let hashes: Vec<_> = hashes.iter().filter(|hash| !transaction.hashes.contains(hash)).collect();
+        if !hashes.is_empty() {
+            set.push_str(", hashes = list_append(hashes, :hashes)");
+            update = update.expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?);
+        }
         let update = match attempt {
             None => update
                 .update_expression(format!("{set} ADD attempts :one"))
@@ -355,7 +361,7 @@ impl Transactions {
     }
 
     /// An update of a transaction whose status may become `next`; `None` if no status like its own may.
-    fn step(&self, transaction: &Transaction, next: TransactionStatus) -> Option<UpdateBuilder> {
+    pub(super) fn step(&self, transaction: &Transaction, next: TransactionStatus) -> Option<UpdateBuilder> {
         let key = transaction_key(transaction.artist_id, transaction.id);
         // A final transaction is corrected as such, so that it isn't taken out of the queue twice.
         let is_like = |status: &TransactionStatus| status.is_final() == transaction.status.is_final();

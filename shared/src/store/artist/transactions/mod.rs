@@ -6,6 +6,7 @@ mod batch;
 mod budget;
 mod caller;
 mod charge;
+mod claim;
 mod journey;
 mod lane;
 mod lease;
