@@ -12,7 +12,7 @@ use crate::site::{Hostile, Sent, Site};
 async fn reason(site: &Site, sent: &Sent, operations: &[Operation], index: usize) -> Result<String, Error> {
     let block = sent.receipt.block_number.ok_or("no block")?;
     let (safe, lane) = (site.account.safe, site.lanes[0]);
-    Ok(failure(&site.asked, safe, lane, operations, index, (block, sent.gas(index))).await?.reason)
+    Ok(failure(&site.asked, safe, lane, operations, index, (block, sent.gas(index))).await?)
 }
 
 #[tokio::test]

@@ -46,9 +46,9 @@ pub struct Times {
     pub affinity: Duration,
     /// How long nodes may fail to show who used a batch's nonce, before an operator is told: 60 s.
     pub proof_patience: Duration,
-    /// Longest search in one turn for why transactions failed: 1 s.
+    /// How long the outcomes of transactions that failed wait for the reasons; later ones are added: 1 s.
     pub reason: Duration,
-    /// How long after a batch's creation nodes are asked again why its transactions failed: 30 s.
+    /// How long nodes are asked why transactions failed: 30 s.
     pub reason_patience: Duration,
 }
 

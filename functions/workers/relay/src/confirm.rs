@@ -16,6 +16,7 @@ use crate::{
     outcome::{Conclusion, conclude, settle},
     report::Report,
     watch::{close, testimony},
+    words::Words,
 };
 
 /// Batches whose blocks are looked for side by side.
@@ -96,6 +97,7 @@ pub(crate) async fn confirm(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
     head: u64,
+    words: &mut Words<'_>,
     report: &mut Report,
 ) -> Result<(), RelayError> {
     let (relay, on_chain) = (leadership.relay, lane.on_chain);
@@ -122,7 +124,7 @@ pub(crate) async fn confirm(
             (Step::Confirm, _) => tracked.is_confirmed = true,
             (Step::Conclude, Some(receipt)) => {
                 let is_settled = receipt.block + leadership.chain.confirmations <= head;
-                let concluded = conclude(relay, batch, &receipt, is_settled).await.map(Some);
+                let concluded = conclude(relay, words, batch, &receipt, is_settled).await.map(Some);
                 if let Some(conclusion) = concluded.or_else(retry_if_node)? {
                     report.ended += conclusion.ended;
                     *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;

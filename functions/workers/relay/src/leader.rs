@@ -27,8 +27,10 @@ use crate::{
     metrics::measure,
     packer::Packer,
     report::Report,
+    tell::explain,
     watch::{close_mined, rebroadcast},
     window::Window,
+    words::Words,
 };
 
 /// Pause between two turns of the leader, while something goes on.
@@ -61,6 +63,7 @@ pub(crate) struct Leader<'a> {
     /// The newest block that was seen, and when.
     head: (u64, Instant),
     window: Window,
+    words: Words<'a>,
 }
 
 /// What a turn made of the part of the queue that it read.
@@ -115,6 +118,7 @@ impl<'a> Leader<'a> {
             sent_at: None,
             head: (0, Instant::now()),
             window: Window::new(leadership.window),
+            words: Words::new(leadership.relay),
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
@@ -134,6 +138,7 @@ impl<'a> Leader<'a> {
                 self.measure().await;
                 self.confirm().await.or_else(retry_if_node)?;
             }
+            explain(self.leadership, &mut self.lanes, &mut self.words).await?;
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
             self.refill().await.or_else(retry_if_node)?;
@@ -146,11 +151,13 @@ impl<'a> Leader<'a> {
             }
             let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
             let can_act = self.lanes.iter().any(Lane::can_act);
-            if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
+            let is_done = is_settled && self.words.is_idle() && (queue.is_empty() || !can_act);
+            if is_done || Instant::now() >= until {
                 return Ok(can_act);
             }
             pause = if has_closed || has_sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
-            tokio::time::sleep(pause).await;
+            // Sooner if words are found.
+            let _ = tokio::time::timeout(pause, self.words.advance()).await;
         }
     }
 
@@ -189,7 +196,7 @@ impl<'a> Leader<'a> {
         }
         let head = self.leadership.node.newest_block().await?;
         for lane in &mut self.lanes {
-            confirm(self.leadership, lane, head, self.report).await?;
+            confirm(self.leadership, lane, head, &mut self.words, self.report).await?;
         }
         Ok(())
     }
@@ -197,7 +204,7 @@ impl<'a> Leader<'a> {
     async fn close_mined(&mut self) -> Result<bool, RelayError> {
         let mut has_closed = false;
         for lane in &mut self.lanes {
-            has_closed |= close_mined(self.leadership, lane, self.report).await?;
+            has_closed |= close_mined(self.leadership, lane, &mut self.words, self.report).await?;
         }
         Ok(has_closed)
     }

@@ -19,6 +19,7 @@ mod packer;
 mod report;
 mod signed;
 mod suspicion;
+mod tell;
 mod trigger;
 mod watch;
 mod window;

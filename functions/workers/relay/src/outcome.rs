@@ -1,6 +1,6 @@
 //! Outcomes of a batch's transactions, by the receipt's logs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use futures::{StreamExt, stream};
 use serde_json::Map;
@@ -20,7 +20,7 @@ use crate::{
     error::{RelayError, ensure_unchanged},
     overtaken::overtaken,
     signed::transaction,
-    words::{UNEXPLAINED, reasons_in_time},
+    words::{Failed, Question, UNEXPLAINED, Words},
 };
 
 /// Gas of a transaction in a batch beside its calls: what its share of the batch's cost is weighed with.
@@ -111,9 +111,11 @@ impl Conclusion {
 }
 
 /// Stores how each transaction of a mined batch ended: what wasn't done only if the block is settled. May be repeated. One
-/// write each, and one read per 100; one node call, or up to three for each that failed.
+/// write each, and one read per 100, and the call of [`overtaken`] if some failed. Fails as [`RelayError::Undecided`] as long as
+/// those wait for words.
 pub(crate) async fn conclude(
     relay: &ChainRelay,
+    words: &mut Words<'_>,
     batch: &Batch,
     receipt: &Receipt,
     is_settled: bool,
@@ -123,7 +125,7 @@ pub(crate) async fn conclude(
         return return_to_queue(relay, batch, stage).await;
     }
     match receipt.succeeded {
-        true => conclude_each(relay, batch, receipt, stage).await,
+        true => conclude_each(relay, words, batch, receipt, stage).await,
         // That isn't the transactions' fault.
         false if !relay.owners().await?.contains(&batch.slot.lane.into()) => put_back(relay, batch, stage).await,
         false => store(relay, batch, reverted_as_a_whole(batch, receipt), stage).await,
@@ -238,7 +240,7 @@ async fn store_one(
     };
     if matches!(stage, Stage::Unsettled) && !is_done {
         let gas_used = ending.mined.map(|mined| mined.gas_used);
-        let reason = ending.reason.iter().flat_map(|reason| reason.chars()).take(LONGEST_REASON).collect();
+        let reason = ending.reason.as_deref().map(shortened).unwrap_or_default();
         let pending = PendingEnding { transaction_id: row.id, reason, gas_used, wei };
         return Ok(Conclusion { pending: vec![pending], ..Conclusion::default() });
     }
@@ -259,6 +261,7 @@ async fn store_one(
 /// Reads the outcomes from the logs of a successful batch. Those that need no words are stored first.
 async fn conclude_each(
     relay: &ChainRelay,
+    words: &mut Words<'_>,
     batch: &Batch,
     receipt: &Receipt,
     stage: Stage<'_>,
@@ -300,8 +303,8 @@ async fn conclude_each(
     // Known before anybody is told of them.
     relay.provenance.note(&relay.chain, &receipt.logs).await?;
     let mut conclusion = store_in(relay, batch, &rows, members().map(clear).collect(), stage).await?;
-    let failed = own(batch).filter_map(|index| match executions[index] {
-        Execution::Executed { succeeded: false, gas, .. } => Some((index, gas)),
+    let failed = batch.members.iter().zip(own(batch)).filter_map(|(member, index)| match executions[index] {
+        Execution::Executed { succeeded: false, gas, .. } => Some(Failed { member: *member, index, gas }),
         _ => None,
     });
     let failed: Vec<_> = failed.collect();
@@ -309,14 +312,19 @@ async fn conclude_each(
         return Ok(conclusion);
     }
     let overtaken = overtaken(relay, (batch, receipt), &operations, &executions, &rows).await?;
-    let mut words = reasons_in_time(relay, (batch, receipt), &operations, &failed, &overtaken).await?;
-    let failed: HashSet<_> = failed.into_iter().map(|(index, _)| index).collect();
+    let unknown: Vec<_> = failed.iter().copied().filter(|failed| !overtaken.contains(&failed.index)).collect();
+    let failed: Vec<_> = failed.into_iter().map(|failed| failed.index).collect();
+    let mut found = HashMap::new();
+    if !unknown.is_empty() {
+        let question = || Question { operations, block: receipt.block, failed: failed.clone(), unknown };
+        found = words.of((batch.slot, receipt.block_hash), question).ok_or(RelayError::Undecided)?;
+    }
     let unclear = |((_, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
         let verdict = match (failed.contains(&index), overtaken.contains(&index)) {
             (false, _) => return None,
             (true, true) => Verdict::Requeue(Retry { max_batch_len: None, overtaken_in: Some(mined.block) }),
             (true, false) => {
-                let reason = words.remove(&index).unwrap_or_else(|| UNEXPLAINED.to_owned());
+                let reason = found.remove(&index).unwrap_or_else(|| UNEXPLAINED.to_owned());
                 Verdict::Over(Ending { mined: Some(mined), ..undone(batch, &reason) })
             }
         };
@@ -324,6 +332,11 @@ async fn conclude_each(
     };
     conclusion.add(store(relay, batch, members().map(unclear).collect(), stage).await?);
     Ok(conclusion)
+}
+
+/// A reason that waits.
+pub(crate) fn shortened(reason: &str) -> String {
+    reason.chars().take(LONGEST_REASON).collect()
 }
 
 /// A batch that reverted as a whole did nothing.

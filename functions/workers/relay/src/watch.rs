@@ -19,6 +19,7 @@ use crate::{
     outcome::{Conclusion, conclude, mined_in, release},
     report::Report,
     signed::gas_limit,
+    words::Words,
 };
 
 /// Blocks that may pass over a lane's lowest nonce, although its fees cover the base fee, until it gets higher ones: pools
@@ -44,11 +45,12 @@ enum Step {
 pub(crate) async fn close_mined(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
+    words: &mut Words<'_>,
     report: &mut Report,
 ) -> Result<bool, RelayError> {
     let (mut index, mut has_closed) = (0, false);
     while index < lane.open.len() {
-        let Some((receipt, conclusion)) = decide(leadership.relay, &mut lane.open[index]).await? else {
+        let Some((receipt, conclusion)) = decide(leadership.relay, words, &mut lane.open[index]).await? else {
             index += 1;
             continue;
         };
@@ -244,7 +246,11 @@ async fn find_foreign_transaction(
 
 /// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one that decides, or if the
 /// nodes failed.
-async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
+async fn decide(
+    relay: &ChainRelay,
+    words: &mut Words<'_>,
+    tracked: &mut Tracked,
+) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
     let since = tracked.look_after.elapsed();
     if tracked.look_after > Instant::now() {
         return Ok(None);
@@ -260,8 +266,12 @@ async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<(Rec
         let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
         // Where blocks have to be followed by others, what failed is told by and by.
         let is_settled = relay.chain.confirmations == 0;
-        let conclusion = conclude(relay, &tracked.batch, &receipt, is_settled).await?;
-        Ok(Some((receipt, conclusion)))
+        let conclusion = conclude(relay, words, &tracked.batch, &receipt, is_settled).await;
+        if let Err(RelayError::Undecided) = conclusion {
+            // Words come between two turns.
+            tracked.look_after = Instant::now();
+        }
+        Ok(Some((receipt, conclusion?)))
     };
     decided.await.or_else(retry_if_node)
 }

@@ -20,3 +20,4 @@ mod support;
 mod tokens;
 mod unsent;
 mod updates;
+mod words;

@@ -13,7 +13,7 @@ use super::{
     transaction::{BatchReference, Transaction, Transactions, transaction_key},
 };
 use crate::{
-    model::TransactionStatus,
+    model::{ArtistId, TransactionId, TransactionStatus},
     store::{
         artist::service_events::ServiceEvents,
         engine::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
@@ -229,6 +229,33 @@ impl Transactions {
     pub async fn cancel(&self, transaction: &Transaction, now: u64) -> Result<bool, StoreError> {
         let ending = Ending::without_block(TransactionStatus::Cancelled, "It was cancelled before it was sent");
         self.end_by(Decision::Artist, transaction, &ending, now).await
+    }
+
+    /// Adds the reason of a transaction that a batch, in the block with this hash, left undone; `false` if it is over in another
+    /// way by now, or has another reason than `unexplained`. One write.
+    pub async fn explain(
+        &self,
+        (artist, id): (ArtistId, TransactionId),
+        (batch, block): (BatchReference, B256),
+        (unexplained, reason): (&str, &str),
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(transaction_key(artist, id).item()))
+            .condition_expression(
+                "#status = :reverted AND #batch = :batch AND mined.block_hash = :block AND reason = :unexplained",
+            )
+            .update_expression("SET reason = :reason, updated_at = :now")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_names("#batch", "batch")
+            .expression_attribute_values(":reverted", text(TransactionStatus::Reverted.word()))
+            .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
+            .expression_attribute_values(":block", serde_dynamo::to_attribute_value(block)?)
+            .expression_attribute_values(":unexplained", text(unexplained))
+            .expression_attribute_values(":reason", text(reason))
+            .expression_attribute_values(":now", number(now));
+        self.table.write_together(vec![updating(update)?]).await
     }
 
     async fn end_by(

@@ -176,6 +176,15 @@ impl Transactions {
         ServiceEvents::new(self.table.clone()).write_with_events(writes, events, now).await
     }
 
+    /// Stores the reasons of endings that wait, which were found later. One write.
+    pub async fn explain_batch(&self, lease: &Lease, batch: &Batch) -> Result<bool, StoreError> {
+        let update = self
+            .transition(batch, batch.status)
+            .update_expression("SET #status = :status, pending = :pending")
+            .expression_attribute_values(":pending", serde_dynamo::to_attribute_value(&batch.pending)?);
+        self.table.write_together(vec![self.condition(lease)?, updating(update)?]).await
+    }
+
     /// Opens a batch again whose block the chain has dropped. What waited for that is decided by another one. One write.
     pub async fn reopen_batch(&self, lease: &Lease, batch: &Batch) -> Result<bool, StoreError> {
         let update = self.transition(batch, BatchStatus::Open);
