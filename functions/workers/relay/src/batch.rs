@@ -144,8 +144,8 @@ pub(crate) fn own(batch: &Batch) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Claims transactions for a batch that isn't signed yet. Returns the rows of those that it got, as they were before; others
-/// are over by now. One read per 100 transactions, one write each.
+/// Claims transactions for a batch that isn't signed yet. Returns the rows of those that it got, as they were before;
+/// others are over by now. One read per 100 transactions, one write each.
 pub(crate) async fn claim(
     relay: &ChainRelay,
     members: &[Member],

@@ -122,8 +122,8 @@ impl Draft {
         Fit::Added
     }
 
-    /// Its transactions with their operations, without those that can't go and those that rest on them: their artists' later
-    /// ones, and later ones with the same key or with tokens in the same collection.
+    /// Its transactions with their operations, without those that can't go and those that rest on them: their artists'
+    /// later ones, and later ones with the same key or with tokens in the same collection.
     pub(crate) fn without(self, lost: impl Fn(TransactionId) -> bool) -> (Vec<Member>, Vec<Operation>) {
         let (mut artists, mut keys, mut collections) = (HashSet::new(), HashSet::new(), HashSet::new());
         let (mut members, mut operations, mut packed) = (Vec::new(), Vec::new(), self.operations.into_iter());

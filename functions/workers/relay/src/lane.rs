@@ -119,7 +119,8 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Signs a new batch, whose transactions are claimed, and stores it with the lane's next nonce. One KMS call, one write.
+    /// Signs a new batch, whose transactions are claimed, and stores it with the lane's next nonce. One KMS call, one
+    /// write.
     pub(crate) async fn submit(
         &mut self,
         leadership: Leadership<'_>,

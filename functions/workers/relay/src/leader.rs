@@ -334,8 +334,8 @@ impl<'a> Leader<'a> {
         free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
     }
 
-    /// Packs, tries, claims, signs and sends a draft with a lane. Claims come before the signature, so that what is cancelled
-    /// costs the others none.
+    /// Packs, tries, claims, signs and sends a draft with a lane. Claims come before the signature, so that what is
+    /// cancelled costs the others none.
     async fn dispatch(&mut self, lane: usize, draft: Draft, fees: Fees) -> Result<Dispatched, RelayError> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
@@ -381,8 +381,8 @@ impl<'a> Leader<'a> {
         Ok(Dispatched::Sent)
     }
 
-    /// Claims a draft's transactions for a batch, and packs it anew without those that are over by now; `None` if none is
-    /// left.
+    /// Claims a draft's transactions for a batch, and packs it anew without those that are over by now; `None` if none
+    /// is left.
     async fn claim(&self, batch: BatchReference, draft: Draft, packed: Packed) -> Result<Option<Claimed>, RelayError> {
         let Leadership { relay, lease } = self.leadership;
         let mut rows = claim(relay, &draft.members, batch).await?;

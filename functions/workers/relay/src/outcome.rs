@@ -110,9 +110,9 @@ impl Conclusion {
     }
 }
 
-/// Stores how each transaction of a mined batch ended: what wasn't done only if the block is settled. May be repeated. One
-/// write each, and one read per 100, and the call of [`overtaken`] if some failed. Fails as [`RelayError::Undecided`] as long as
-/// those wait for words.
+/// Stores how each transaction of a mined batch ended: what wasn't done only if the block is settled. May be repeated.
+/// One write each, and one read per 100, and the call of [`overtaken`] if some failed. Fails as
+/// [`RelayError::Undecided`] as long as those wait for words.
 pub(crate) async fn conclude(
     relay: &ChainRelay,
     words: &mut Words<'_>,

@@ -12,8 +12,8 @@ use crate::{
     words::{Explained, UNEXPLAINED, Words},
 };
 
-/// Adds the words that were found meanwhile to endings that wait, and to those that are stored. One write for each batch of
-/// the former, one for each of the latter.
+/// Adds the words that were found meanwhile to endings that wait, and to those that are stored. One write for each
+/// batch of the former, one for each of the latter.
 pub(crate) async fn explain(
     leadership: Leadership<'_>,
     lanes: &mut [Lane<'_>],

@@ -80,8 +80,8 @@ impl<'a> Words<'a> {
         Self { relay, searches: FuturesUnordered::new(), batches: HashMap::new(), sender, receiver }
     }
 
-    /// The words of a batch's operations, by their positions; `None` as long as outcomes wait for some. Looks for them if
-    /// nobody does.
+    /// The words of a batch's operations, by their positions; `None` as long as outcomes wait for some. Looks for them
+    /// if nobody does.
     pub(crate) fn of(&mut self, place: Place, question: impl FnOnce() -> Question) -> Option<HashMap<usize, String>> {
         let (relay, searches, sender) = (self.relay, &self.searches, &self.sender);
         let found = self.batches.entry(place).or_insert_with(|| {
@@ -123,8 +123,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Looks for words until there are all, or nodes have been asked for long enough. One call for all, up to three more for each
-/// without words, side by side.
+/// Looks for words until there are all, or nodes have been asked for long enough. One call for all, up to three more
+/// for each without words, side by side.
 async fn search(relay: &ChainRelay, place: Place, question: Question, sender: Sender<Explained>) -> Place {
     let Question { operations, block, failed, mut unknown } = question;
     let (slot, operations) = (place.0, &operations);

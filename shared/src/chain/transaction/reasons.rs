@@ -22,8 +22,9 @@ use crate::chain::{
     wallet::{CallKind, unbatch},
 };
 
-/// Why operations of a batch in `block` failed, each in a sentence without a full stop, as far as one simulation of all of it
-/// tells (`eth_simulateV1`): their calls are made from their accounts, each after the operations before it. One RPC call.
+/// Why operations of a batch in `block` failed, each in a sentence without a full stop, as far as one simulation of all
+/// of it tells (`eth_simulateV1`): their calls are made from their accounts, each after the operations before it. One
+/// RPC call.
 pub async fn failures(
     node: &Node,
     operator_safe: Address,
@@ -68,8 +69,8 @@ pub async fn failures(
     words.collect()
 }
 
-/// Why the operation at `index` failed in `block`, where its call used `gas`: a sentence without a full stop. Up to three RPC
-/// calls.
+/// Why the operation at `index` failed in `block`, where its call used `gas`: a sentence without a full stop. Up to
+/// three RPC calls.
 ///
 /// It is made again on the block before, after the earlier operations (`eth_simulateV1`) or, where the node can't,
 /// without them. `debug_traceTransaction` isn't used: a hostile contract can make a trace of gigabytes.

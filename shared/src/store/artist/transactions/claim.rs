@@ -1,6 +1,6 @@
-//! A batch's claims on its transactions, made before it is signed: a cancelled one costs the others nothing, and none is
-//! taken back whose batch may be sent. A claimed transaction stays in the queue. Another batch may claim it again if this
-//! one was never stored: its leader died before.
+//! A batch's claims on its transactions, made before it is signed: a cancelled one costs the others nothing, and none
+//! is taken back whose batch may be sent. A claimed transaction stays in the queue. Another batch may claim it again if
+//! this one was never stored: its leader died before.
 
 use super::{
     lease::Lease,

@@ -231,8 +231,8 @@ impl Transactions {
         self.end_by(Decision::Artist, transaction, &ending, now).await
     }
 
-    /// Adds the reason of a transaction that a batch, in the block with this hash, left undone; `false` if it is over in another
-    /// way by now, or has another reason than `unexplained`. One write.
+    /// Adds the reason of a transaction that a batch, in the block with this hash, left undone; `false` if it is over
+    /// in another way by now, or has another reason than `unexplained`. One write.
     pub async fn explain(
         &self,
         (artist, id): (ArtistId, TransactionId),
