@@ -15,12 +15,13 @@ use utoipa::ToSchema;
 pub struct AskProofRequest {
     /// What the proof allows.
     pub act: ProofAct,
-    /// What that is about: the `ceremony` of `POST /artists/passkeys/challenge`, the passkey's id, or the new mail address.
+    /// What that is about: the `ceremony` of `POST /artists/passkeys/challenge`, the passkey's id, the wallet's address, or the
+    /// new mail address.
     pub subject: ProofSubject,
-    /// How to prove it; `newEmail` by a code alone.
+    /// How to prove it; `newEmail` by a code alone, `disconnectWallet` and `keepEmail` by a wallet or a passkey.
     #[schema(value_type = Option<ProofWay>, default = "email")]
     pub way: ProofWay,
-    /// With `wallet`: a wallet that you connected at least a day ago.
+    /// With `wallet`: a wallet that you connected with a proof at least a day ago, or began with.
     pub address: Option<Address>,
     /// With `wallet`: the chain that its message names. A contract is asked on the chain where it was connected.
     #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
@@ -35,6 +36,9 @@ impl AskProofRequest {
         }
         if self.act == ProofAct::NewEmail && self.way != ProofWay::Email {
             refuse("way", "must be email for newEmail");
+        }
+        if !self.act.takes_code() && self.way == ProofWay::Email {
+            refuse("way", "must be wallet or passkey for this act");
         }
     }
 }
@@ -57,10 +61,10 @@ pub struct AskProofResponse {
 /// Ask for a proof
 ///
 /// What decides who has the account takes a proof for exactly that, and none of another or from before: a code to its mailbox,
-/// the signature of a wallet that was connected at least a day ago, or the answer of a passkey that was added at least a day
-/// ago and isn't to be removed; for `removePasskey` and `keepPasskey` also that of the passkey itself. `newEmail` is a code
-/// to an address that is nobody's. Give it with `PUT /artists/proofs`. At most 5 codes in an hour and 20 in a day, and 20
-/// and 60 other proofs. Needs a sign-in within the last 15 minutes.
+/// the signature of a wallet that the account began with or that was connected with a proof at least a day ago, or the answer
+/// of a passkey that was added at least a day ago; none of what is to be removed. For `removePasskey` and `keepPasskey` also
+/// that of the passkey itself. `newEmail` is a code to an address that is nobody's. Give it with `PUT /artists/proofs`. At
+/// most 5 codes in an hour and 20 in a day, and 20 and 60 other proofs. Needs a sign-in within the last 15 minutes.
 #[utoipa::path(
     post,
     path = "/artists/proofs",

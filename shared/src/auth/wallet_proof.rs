@@ -157,7 +157,10 @@ impl fmt::Display for Purpose {
                     ProofAct::AddPasskey => "Add a passkey to",
                     ProofAct::RemovePasskey => "Remove a passkey from",
                     ProofAct::KeepPasskey => "Keep a passkey of",
+                    ProofAct::ConnectWallet => "Connect another wallet to",
+                    ProofAct::DisconnectWallet => "Disconnect a wallet from",
                     ProofAct::ChangeEmail | ProofAct::NewEmail => "Change the mail address of",
+                    ProofAct::KeepEmail => "Keep the mail address of",
                 };
                 write!(formatter, "{what} the artist whose account is {}.", checksummed(*account))
             }

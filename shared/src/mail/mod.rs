@@ -125,6 +125,11 @@ impl Mailer {
             }
             ProofAct::RemovePasskey => "removes a passkey of your account at Moments",
             ProofAct::KeepPasskey => "keeps a passkey of your account at Moments that is to be removed",
+            ProofAct::ConnectWallet => {
+                "connects a wallet, which then signs in without this mailbox, to your account at Moments"
+            }
+            ProofAct::DisconnectWallet => "disconnects a wallet of your account at Moments",
+            ProofAct::KeepEmail => "keeps the mail address of your account at Moments",
             ProofAct::ChangeEmail => "lets another mail address take this one's place in your account at Moments",
             ProofAct::NewEmail => "makes this the mail address of an account at Moments",
         };

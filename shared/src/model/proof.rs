@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
+    address::Address,
     email::Email,
     invalid::Invalid,
     passkey::{CeremonyId, PasskeyId},
@@ -41,22 +42,38 @@ pub enum ProofAct {
     RemovePasskey,
     /// Keeping a passkey that is to be removed.
     KeepPasskey,
+    /// Connecting a wallet that is to count as a way in.
+    ConnectWallet,
+    /// Disconnecting a wallet at once.
+    DisconnectWallet,
     /// Another mail address taking the present one's place.
     ChangeEmail,
+    /// Keeping the present mail address, which a wallet or a passkey has change.
+    KeepEmail,
     /// A mailbox becoming the account's.
     NewEmail,
 }
 
 words!(
     ProofAct,
-    "must be addPasskey, removePasskey, keepPasskey, changeEmail or newEmail",
+    "must be addPasskey, removePasskey, keepPasskey, connectWallet, disconnectWallet, changeEmail, keepEmail or newEmail",
     AddPasskey = "addPasskey",
     RemovePasskey = "removePasskey",
     KeepPasskey = "keepPasskey",
+    ConnectWallet = "connectWallet",
+    DisconnectWallet = "disconnectWallet",
     ChangeEmail = "changeEmail",
+    KeepEmail = "keepEmail",
     NewEmail = "newEmail"
 );
 serde_as_text!(ProofAct);
+
+impl ProofAct {
+    /// Whether a mailed code proves it. What the mailbox may do anyway needs none, and what must not hang on it takes none.
+    pub fn takes_code(self) -> bool {
+        !matches!(self, Self::DisconnectWallet | Self::KeepEmail)
+    }
+}
 
 /// How an artist proves something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
@@ -79,7 +96,7 @@ pub struct ProofSubject(String);
 
 text_schema!(
     ProofSubject,
-    "What the act is about: a ceremony, a passkey, or the new mail address.",
+    "What the act is about: a ceremony, a passkey, a wallet's address, or the new mail address.",
     "5d41402abc4b2a76b9719d911017c592ae1f3a4b5c6d7e8f90a1b2c3d4e5f607",
     min_length = 1_usize,
     max_length = 320_usize,
@@ -107,8 +124,14 @@ pub enum ProvenAct {
     RemovePasskey(PasskeyId),
     /// Keeping this passkey.
     KeepPasskey(PasskeyId),
+    /// Connecting this wallet.
+    ConnectWallet(Address),
+    /// Disconnecting this wallet.
+    DisconnectWallet(Address),
     /// This address taking the present one's place.
     ChangeEmail(Email),
+    /// This address not taking the present one's place.
+    KeepEmail(Email),
     /// This address belonging to who asks.
     NewEmail(Email),
 }
@@ -120,7 +143,10 @@ impl ProvenAct {
             ProofAct::AddPasskey => Self::AddPasskey(subject.parse()?),
             ProofAct::RemovePasskey => Self::RemovePasskey(subject.parse()?),
             ProofAct::KeepPasskey => Self::KeepPasskey(subject.parse()?),
+            ProofAct::ConnectWallet => Self::ConnectWallet(subject.parse()?),
+            ProofAct::DisconnectWallet => Self::DisconnectWallet(subject.parse()?),
             ProofAct::ChangeEmail => Self::ChangeEmail(subject.parse()?),
+            ProofAct::KeepEmail => Self::KeepEmail(subject.parse()?),
             ProofAct::NewEmail => Self::NewEmail(subject.parse()?),
         })
     }
@@ -131,7 +157,10 @@ impl ProvenAct {
             Self::AddPasskey(_) => ProofAct::AddPasskey,
             Self::RemovePasskey(_) => ProofAct::RemovePasskey,
             Self::KeepPasskey(_) => ProofAct::KeepPasskey,
+            Self::ConnectWallet(_) => ProofAct::ConnectWallet,
+            Self::DisconnectWallet(_) => ProofAct::DisconnectWallet,
             Self::ChangeEmail(_) => ProofAct::ChangeEmail,
+            Self::KeepEmail(_) => ProofAct::KeepEmail,
             Self::NewEmail(_) => ProofAct::NewEmail,
         }
     }
@@ -141,7 +170,8 @@ impl ProvenAct {
         match self {
             Self::AddPasskey(ceremony) => ceremony.to_string(),
             Self::RemovePasskey(passkey) | Self::KeepPasskey(passkey) => passkey.to_string(),
-            Self::ChangeEmail(email) | Self::NewEmail(email) => email.to_string(),
+            Self::ConnectWallet(wallet) | Self::DisconnectWallet(wallet) => wallet.to_string(),
+            Self::ChangeEmail(email) | Self::KeepEmail(email) | Self::NewEmail(email) => email.to_string(),
         }
     }
 
@@ -163,7 +193,7 @@ mod tests {
         let passkey = PasskeyId::of(b"one");
         let subject: ProofSubject = passkey.to_string().parse().unwrap();
         assert_eq!(ProvenAct::new(ProofAct::RemovePasskey, &subject), Ok(ProvenAct::RemovePasskey(passkey)));
-        for act in [ProofAct::AddPasskey, ProofAct::ChangeEmail, ProofAct::NewEmail] {
+        for act in [ProofAct::AddPasskey, ProofAct::ConnectWallet, ProofAct::KeepEmail, ProofAct::NewEmail] {
             assert!(ProvenAct::new(act, &subject).is_err(), "{act}");
         }
         let long = "x".repeat(321);

@@ -39,6 +39,7 @@ impl ProofChecks {
     ) -> Result<Option<StoredProof>, StoreError> {
         let Some(proof) = self.proofs.given(id, artist, proven, now).await? else { return Ok(None) };
         let counts = match &proof.challenge {
+            ProofChallenge::Email { .. } if !proof.act.takes_code() => false,
             ProofChallenge::Email { email_hash, .. } => {
                 let email = self.artists.contact(artist, now).await?.email;
                 match email.filter(|email| email.fingerprint() == *email_hash) {
