@@ -23,7 +23,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "give-proof", "remove-passkey", "use-passkey"]),
     // What allows changes of the ways in: who asks for a proof, and who takes it.
     ("SecretTable", "PROOF#x", &CHANGES, &["ask-proof", "give-proof"]),
-    ("SecretTable", "PROOF#x", &["DeleteItem"], &["add-passkey", "change-email", "remove-passkey"]),
+    ("SecretTable", "PROOF#x", &["DeleteItem"], &["add-passkey", "change-email", "keep-email", "remove-passkey"]),
     (
         "SecretTable",
         "CEREMONY#x",
@@ -44,7 +44,12 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ),
     ("ArtistTable", "ATTRIBUTED#x", &WRITES, &["accept-moment", "index-chain"]),
     ("ArtistTable", "ACCEPTED#x", &CHANGES, &["accept-moment"]),
-    ("ArtistTable", "EMAIL#x", &WRITES, &["change-email", "erase-artists", "keep-email", "log-in", "use-link"]),
+    (
+        "ArtistTable",
+        "EMAIL#x",
+        &WRITES,
+        &["change-email", "erase-artists", "keep-email", "log-in", "remove-passkey", "use-link"],
+    ),
     (
         "ArtistTable",
         "ARTIST#x",

@@ -132,7 +132,7 @@ impl SessionView {
 impl TryFrom<NextEmail> for EmailChange {
     type Error = ApiError;
 
-    fn try_from(NextEmail { email, from }: NextEmail) -> Result<Self, ApiError> {
+    fn try_from(NextEmail { email, from, .. }: NextEmail) -> Result<Self, ApiError> {
         Ok(Self { email, at: clock::iso_8601(from)? })
     }
 }

@@ -5,7 +5,7 @@ use super::proof_checks::ProofChecks;
 use crate::{
     model::{ArtistId, Email, ProofId, ProvenAct},
     store::{
-        artist::artists::{Artists, ContactRefusal, NextEmail},
+        artist::artists::{Artists, ChangedBy, ContactRefusal, NextEmail},
         engine::table::{ArtistTable, SecretTable, StoreError},
         secret::{passkeys::Passkeys, proofs::ProofChallenge},
     },
@@ -14,6 +14,7 @@ use crate::{
 /// Changes artists' mail addresses.
 #[derive(Clone)]
 pub struct EmailChanges {
+    secrets: SecretTable,
     artists: Artists,
     passkeys: Passkeys,
     checks: ProofChecks,
@@ -41,13 +42,23 @@ pub enum EmailRefusal {
     Contact(ContactRefusal),
 }
 
+/// Why a change of the mail address isn't stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepRefusal {
+    /// None is under way.
+    Unchanged,
+    /// It takes a proof by a wallet or a passkey that counts.
+    Unproved,
+}
+
 impl EmailChanges {
     /// Mail addresses are in the artist table, proofs and passkeys in the secret table.
     pub fn new(artists: ArtistTable, secrets: SecretTable) -> Self {
         Self {
             artists: Artists::new(artists.clone()),
             passkeys: Passkeys::new(secrets.clone()),
-            checks: ProofChecks::new(artists, secrets),
+            checks: ProofChecks::new(artists, secrets.clone()),
+            secrets,
         }
     }
 
@@ -71,16 +82,49 @@ impl EmailChanges {
         let contact = self.artists.contact(artist, now).await?;
         let mut writes =
             vec![self.checks.proofs.redemption(proofs.new, now)?, self.checks.proofs.redemption(proofs.own, now)?];
-        match (own.challenge, &contact.email) {
+        match (&own.challenge, &contact.email) {
             (ProofChallenge::Email { .. }, Some(old)) => writes.push(self.checks.stopped.not_stopped(old, now)?),
             (ProofChallenge::Passkey { .. }, _) => writes.push(self.passkeys.unchanged_mark(artist, &mark)?),
             _ => {}
         }
-        let changed = self.artists.change_email(profile.artist, &contact, email, writes, now).await?;
+        let by = match own.challenge {
+            ProofChallenge::Email { .. } | ProofChallenge::Passkey { by: None, .. } => None,
+            ProofChallenge::Wallet { wallet, .. } => Some(ChangedBy::Wallet(wallet)),
+            ProofChallenge::Passkey { by: Some(passkey), .. } => Some(ChangedBy::Passkey(passkey)),
+        };
+        let changed = self.artists.change_email(profile.artist, &contact, email, by, writes, now).await?;
         Ok(changed.map_err(|refusal| match refusal {
             ContactRefusal::Unproved(0) => EmailRefusal::NewUnproved,
             ContactRefusal::Unproved(_) => EmailRefusal::OwnUnproved,
             refusal => EmailRefusal::Contact(refusal),
         }))
+    }
+
+    /// Stops a change of the mail address that is under way at `now` (Unix seconds); one that a wallet or a passkey asked for
+    /// takes a `proof` by such, so that whoever reads the mails doesn't keep the account. A read and a transaction; three to
+    /// four reads more with a proof.
+    pub async fn keep(
+        &self,
+        artist: ArtistId,
+        proof: Option<ProofId>,
+        now: u64,
+    ) -> Result<Result<(), KeepRefusal>, StoreError> {
+        let contact = self.artists.contact(artist, now).await?;
+        let Some(next) = &contact.next else { return Ok(Err(KeepRefusal::Unchanged)) };
+        let mut writes = self.artists.keeping_email(artist, contact.email.as_ref(), next)?;
+        let of_proof = writes.len();
+        if next.by.is_some() {
+            let Some(proof) = proof else { return Ok(Err(KeepRefusal::Unproved)) };
+            let (mark, proven) = (self.passkeys.mark(artist).await?, ProvenAct::KeepEmail(next.email.clone()));
+            if self.checks.counting(artist, proof, &proven, &mark, now).await?.is_none() {
+                return Ok(Err(KeepRefusal::Unproved));
+            }
+            writes.push(self.checks.proofs.redemption(proof, now)?);
+        }
+        Ok(self
+            .secrets
+            .write_or_failed(writes)
+            .await?
+            .map_err(|failed| if failed.contains(&of_proof) { KeepRefusal::Unproved } else { KeepRefusal::Unchanged }))
     }
 }

@@ -11,7 +11,7 @@ pub(super) mod wallet_connections;
 pub(super) mod ways_in;
 
 pub use self::{
-    email_changes::{EmailChanges, EmailProofs, EmailRefusal},
+    email_changes::{EmailChanges, EmailProofs, EmailRefusal, KeepRefusal},
     events::EventLogs,
     notification_reads::{NotificationReads, NumberPage},
     page_lookups::{LookupKeys, LookupRows, PageLookups},

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     model::{ArtistId, CeremonyId, PasskeyId, ProofId, ProvenAct},
     store::{
+        artist::artists::ChangedBy,
         engine::table::{ArtistTable, SecretTable, StoreError, WriteReason, backoff},
         secret::{
             passkeys::{MAX_PASSKEYS, MarkedPasskey, Passkeys, REMOVAL_DELAY, StoredPasskey},
@@ -105,7 +106,8 @@ impl PasskeyChanges {
     }
 
     /// Removes a passkey: at once while it is younger than a day, or by an answer of it or of one that counts; else a week
-    /// from `now` (Unix seconds). Two to nine reads and one transaction.
+    /// from `now` (Unix seconds). A change of the mail address that it asked for is stopped, unless the mailbox alone proves
+    /// this. Two to ten reads and one transaction.
     pub async fn remove(
         &self,
         artist: ArtistId,
@@ -151,6 +153,10 @@ impl PasskeyChanges {
         let mut writes =
             vec![self.checks.proofs.redemption(proof, now)?, self.passkeys.marking(artist, &mark, left, now)?, passkey];
         writes.extend(others);
+        if !matches!(given.challenge, ProofChallenge::Email { .. }) {
+            let passkey = ChangedBy::Passkey(id.clone());
+            writes.extend(self.ways_in.artists.without_change_by(artist, &passkey, now).await?);
+        }
         Ok(outcome(1, self.secrets.write_or_reasons(writes).await?))
     }
 

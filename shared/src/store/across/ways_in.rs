@@ -26,7 +26,7 @@ pub(super) const ATTEMPTS: u32 = 20;
 /// come back, a wallet or a passkey that is a day old.
 #[derive(Clone)]
 pub struct WaysIn {
-    artists: Artists,
+    pub(super) artists: Artists,
     passkeys: Passkeys,
     stopped: StoppedMails,
 }

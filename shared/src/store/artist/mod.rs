@@ -24,7 +24,7 @@ pub use self::{
     activities::{Activities, Activity, ActivityPage},
     allow_lists::AllowLists,
     artists::{
-        AcceptanceRefusal, Artist, Artists, Contact, ContactRefusal, EmailOwner, HELD_NAMES, Introduction,
+        AcceptanceRefusal, Artist, Artists, ChangedBy, Contact, ContactRefusal, EmailOwner, HELD_NAMES, Introduction,
         MAX_ACCEPTED_SENDERS, MAX_WALLETS, NAME_HELD_FOR, NewAttribution, NextEmail, OldWallet, Outbox, Profile,
         ProfileChange, ProfileRefusal, WalletOwner, WalletRefusal,
     },

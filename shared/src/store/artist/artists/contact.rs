@@ -1,6 +1,6 @@
 //! Artists' mail addresses and changes of them. Rows say from and until when an address counts: nothing has to run then.
 
-use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{ConditionCheck, Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     outbox::Outbox,
 };
 use crate::{
-    model::{ArtistChange, ArtistId, Email, Wallet, WalletType},
+    model::{Address, ArtistChange, ArtistId, Email, PasskeyId, Wallet, WalletType},
     store::{
         artist::rows,
         engine::table::{StoreError, number, row, text, updating},
@@ -36,6 +36,19 @@ pub struct NextEmail {
     pub email: Email,
     /// From when it counts, in Unix seconds.
     pub from: u64,
+    /// What proved the change; `None` for a code to the present address, whose mailbox alone then stops it, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ChangedBy>,
+}
+
+/// What proved a change of the mail address that the mailbox can't stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedBy {
+    /// A wallet.
+    Wallet(Address),
+    /// A passkey.
+    Passkey(PasskeyId),
 }
 
 /// Whose a mail address is.
@@ -127,6 +140,7 @@ impl Artists {
         artist: Artist,
         contact: &Contact,
         email: &Email,
+        by: Option<ChangedBy>,
         proofs: Vec<TransactWriteItem>,
         now: u64,
     ) -> Result<Result<NextEmail, ContactRefusal>, StoreError> {
@@ -136,7 +150,7 @@ impl Artists {
         if self.find_by_email(email, now).await? != EmailOwner::Nobody {
             return Ok(Err(ContactRefusal::Taken));
         }
-        let next = NextEmail { email: email.clone(), from: now + CHANGES_AFTER };
+        let next = NextEmail { email: email.clone(), from: now + CHANGES_AFTER, by };
         let mut writes = vec![self.email_insertion(email, artist, Some(next.from), now)?];
         if let Some(old) = &contact.email {
             let until = self.email_update(old).update_expression("SET expires_at = :end");
@@ -165,12 +179,15 @@ impl Artists {
         }))
     }
 
-    /// Stops a change of the mail address; `false` if none is under way at `now` (Unix seconds). A read and a transaction.
-    pub async fn keep_email(&self, artist: ArtistId, now: u64) -> Result<bool, StoreError> {
-        let contact = self.contact(artist, now).await?;
-        let Some(next) = contact.next else { return Ok(false) };
+    /// Stops the change of the mail address that is under way; fails its transaction if it no longer is.
+    pub(in crate::store) fn keeping_email(
+        &self,
+        artist: ArtistId,
+        present: Option<&Email>,
+        next: &NextEmail,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let mut writes = vec![self.email_deletion(&next.email, artist)?];
-        if let Some(old) = &contact.email {
+        if let Some(old) = present {
             // The end that the change gave it tells that it is the artist's still: no role may name its owner for that.
             let stays = self.email_update(old).update_expression("REMOVE expires_at");
             let stays = stays.condition_expression("expires_at = :from");
@@ -185,7 +202,40 @@ impl Artists {
             .expression_attribute_names("#from", "from")
             .expression_attribute_values(":from", number(next.from));
         writes.push(updating(unchanged)?);
-        self.0.write_together(writes).await
+        Ok(writes)
+    }
+
+    /// Fails its transaction if another change of the mail address is under way at `now` (Unix seconds) than in `loaded`.
+    fn same_email_change(&self, artist: ArtistId, loaded: &Contact, now: u64) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::contact(artist).item()))
+            .expression_attribute_names("#next", "next")
+            .expression_attribute_names("#from", "from");
+        let check = match &loaded.next {
+            Some(next) => check
+                .condition_expression("#next.#from = :from")
+                .expression_attribute_values(":from", number(next.from)),
+            None => check
+                .condition_expression("attribute_not_exists(#next) OR #next.#from <= :now")
+                .expression_attribute_values(":now", number(now)),
+        };
+        Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
+    }
+
+    /// What stops a change that this wallet or passkey asked for, which is removed; else, what fails the transaction of its
+    /// removal if such a change was faster. One read.
+    pub(in crate::store) async fn without_change_by(
+        &self,
+        artist: ArtistId,
+        removed: &ChangedBy,
+        now: u64,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let contact = self.contact(artist, now).await?;
+        match contact.next.as_ref().filter(|next| next.by.as_ref() == Some(removed)) {
+            Some(next) => self.keeping_email(artist, contact.email.as_ref(), next),
+            None => Ok(vec![self.same_email_change(artist, &contact, now)?]),
+        }
     }
 
     /// A row that says whose an address is; refused while it is anybody's.
@@ -216,5 +266,24 @@ impl Artists {
         artist: ArtistId,
     ) -> Result<TransactWriteItem, StoreError> {
         self.deletion_of(&rows::artist_by_email(email), artist)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::table::Item;
+
+    #[test]
+    fn change_comes_back_from_its_row_and_one_by_a_code_is_as_before() {
+        let email: Email = "ada@example.com".parse().unwrap();
+        let wallet: Address = "0x540c18b7f99b3b599c6feb99964498931c211858".parse().unwrap();
+        for by in [None, Some(ChangedBy::Wallet(wallet)), Some(ChangedBy::Passkey(PasskeyId::of(b"one")))] {
+            let next = NextEmail { email: email.clone(), from: 7, by: by.clone() };
+            let contact = Contact { email: None, next: Some(next) };
+            let item: Item = serde_dynamo::to_item(&contact).unwrap();
+            assert_eq!(item["next"].as_m().unwrap().contains_key("by"), by.is_some());
+            assert_eq!(serde_dynamo::from_item::<_, Contact>(item).unwrap(), contact);
+        }
     }
 }

@@ -18,7 +18,7 @@ mod withholding;
 pub use self::{
     artist::{Artist, Artists},
     attributions::{AcceptanceRefusal, MAX_ACCEPTED_SENDERS, NewAttribution},
-    contact::{Contact, ContactRefusal, EmailOwner, NextEmail},
+    contact::{ChangedBy, Contact, ContactRefusal, EmailOwner, NextEmail},
     introductions::Introduction,
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
