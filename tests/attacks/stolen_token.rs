@@ -204,7 +204,6 @@ async fn token_and_mailbox_do_nothing_that_takes_a_passkey() {
     for (path, body) in [
         ("/smartwallet/withdraw", json!({"to": to, "amount": "1"})),
         ("/artists/payout-addresses", json!({"address": to})),
-        ("/artists/wallets", json!({"message": "x", "signature": "0x00"})),
         ("/artists/email", stack.proved_email(&thief, &unused_email()).await),
         ("/artists/api-keys", json!({"scopes": ["admin"]})),
         ("/moment/permission", json!({"moment": moment, "adminAddress": to})),
@@ -212,6 +211,8 @@ async fn token_and_mailbox_do_nothing_that_takes_a_passkey() {
         let answer = post(&stack, path, &thief.token, &body).await.expect_error(401);
         assert!(answer.header("www-authenticate").contains("insufficient_user_authentication"), "{path}: {answer:?}");
     }
+    let answer = stack.connect_wallet(&thief, &PrivateKeySigner::random()).await.expect_error(401);
+    assert!(answer.header("www-authenticate").contains("insufficient_user_authentication"), "{answer:?}");
     let delete = stack.delete("/artists/me").bearer_auth(&thief.token).json(&json!({"abandon": true}));
     Answer::of(delete).await.expect_error(401);
 }

@@ -15,7 +15,7 @@ use crate::{
 /// `use-passkey` and `use-wallet` sign tokens: taking them over is signing in as anybody.
 type Attempt = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
-const ATTEMPTS: [Attempt; 29] = [
+const ATTEMPTS: [Attempt; 31] = [
     // A wallet of theirs signs in as another artist: its row and the artist's profile have to agree.
     ("ArtistTable", "WALLET#x", &["artist_id"], &["connect-wallet", "log-in", "use-link", "use-wallet"]),
     ("ArtistTable", "WALLET#x", &["type"], &["connect-wallet", "log-in", "use-link", "use-wallet"]),
@@ -23,11 +23,19 @@ const ATTEMPTS: [Attempt; 29] = [
     // It counts at once.
     ("ArtistTable", "WALLET#x", &["connected_at"], &["connect-wallet", "log-in", "use-link", "use-wallet"]),
     ("ArtistTable", "WALLET#x", &["founded"], &["connect-wallet", "log-in", "use-link", "use-wallet"]),
+    ("ArtistTable", "WALLET#x", &["unproved"], &["connect-wallet", "log-in", "use-link", "use-wallet"]),
     (
         "ArtistTable",
         "ARTIST#x",
         &["wallets"],
         // Who disconnects writes those that are left, and no wallet's row.
+        &["connect-wallet", "disconnect-wallet", "log-in", "use-link", "use-wallet"],
+    ),
+    // One that is to be disconnected stays.
+    (
+        "ArtistTable",
+        "ARTIST#x",
+        &["leaving"],
         &["connect-wallet", "disconnect-wallet", "log-in", "use-link", "use-wallet"],
     ),
     // Their profile is another artist's.
@@ -40,7 +48,12 @@ const ATTEMPTS: [Attempt; 29] = [
     ("ArtistTable", "EMAIL#x", &["since"], &["change-email", "log-in", "use-link"]),
     ("ArtistTable", "CONTACT#x", &["email"], &["change-email", "log-in", "use-link"]),
     // Who stops a change takes away what is to come, and so names it; no mailbox signs in by that.
-    ("ArtistTable", "CONTACT#x", &["next"], &["change-email", "keep-email", "log-in", "use-link"]),
+    (
+        "ArtistTable",
+        "CONTACT#x",
+        &["next"],
+        &["change-email", "disconnect-wallet", "keep-email", "log-in", "remove-passkey", "use-link"],
+    ),
     // A passkey of theirs signs in. The credential has the counter, which every answer moves.
     ("SecretTable", "PASSKEYS#x", &["credential"], &["add-passkey", "give-proof", "use-passkey"]),
     ("SecretTable", "PASSKEYS#x", &["created_at"], &["add-passkey"]),

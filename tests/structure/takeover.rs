@@ -23,7 +23,12 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "give-proof", "remove-passkey", "use-passkey"]),
     // What allows changes of the ways in: who asks for a proof, and who takes it.
     ("SecretTable", "PROOF#x", &CHANGES, &["ask-proof", "give-proof"]),
-    ("SecretTable", "PROOF#x", &["DeleteItem"], &["add-passkey", "change-email", "keep-email", "remove-passkey"]),
+    (
+        "SecretTable",
+        "PROOF#x",
+        &["DeleteItem"],
+        &["add-passkey", "change-email", "connect-wallet", "disconnect-wallet", "keep-email", "remove-passkey"],
+    ),
     (
         "SecretTable",
         "CEREMONY#x",
@@ -48,7 +53,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
         "ArtistTable",
         "EMAIL#x",
         &WRITES,
-        &["change-email", "erase-artists", "keep-email", "log-in", "remove-passkey", "use-link"],
+        &["change-email", "disconnect-wallet", "erase-artists", "keep-email", "log-in", "remove-passkey", "use-link"],
     ),
     (
         "ArtistTable",

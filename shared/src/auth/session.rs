@@ -19,7 +19,7 @@ pub const FRESH: Duration = Duration::from_secs(15 * 60);
 
 impl VerifiedToken {
     /// Whether the sign-in was within [`FRESH`], and with a passkey if the artist has one; not with a passkey or wallet that
-    /// was added less than a day ago.
+    /// was added less than a day ago, or a wallet that no old way in proved.
     pub fn is_fresh(&self, now: Duration) -> bool {
         let seconds = now.as_secs();
         let is_strong = match &self.means {

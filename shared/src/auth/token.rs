@@ -41,7 +41,7 @@ struct Claims {
     /// The passkey of the sign-in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passkey: Option<PasskeyId>,
-    /// The artist signed in with a wallet that was connected less than a day ago.
+    /// The artist signed in with a wallet that was connected less than a day ago, or without a proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     young: Option<bool>,
 }
@@ -51,7 +51,7 @@ struct Claims {
 pub enum Means {
     /// A passkey.
     Passkey(PasskeyId),
-    /// A wallet that was connected less than a day ago.
+    /// A wallet that was connected less than a day ago, or without a proof.
     YoungWallet,
     /// Another wallet, or a mailbox.
     Other,

@@ -3,15 +3,13 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
+use super::proof_checks::ProofChecks;
 use crate::{
-    model::{Address, ArtistId, PasskeyId},
+    model::{Address, ArtistId, PasskeyId, ProofId, ProvenAct},
     store::{
-        artist::artists::{Artists, OtherWayIn, Profile, WalletRefusal},
+        artist::artists::{Artists, ChangedBy, Departure, Profile, WalletRefusal},
         engine::table::{ArtistTable, SecretTable, StoreError, backoff},
-        secret::{
-            passkeys::{PasskeyMark, Passkeys},
-            stopped_mails::StoppedMails,
-        },
+        secret::passkeys::{PasskeyMark, Passkeys, REMOVAL_DELAY},
     },
 };
 
@@ -28,33 +26,83 @@ pub(super) const ATTEMPTS: u32 = 20;
 pub struct WaysIn {
     pub(super) artists: Artists,
     passkeys: Passkeys,
-    stopped: StoppedMails,
+    checks: ProofChecks,
 }
 
 impl WaysIn {
     /// Mail addresses and wallets are in the artist table, passkeys in the secret table.
     pub fn new(artists: ArtistTable, secrets: SecretTable) -> Self {
-        let (passkeys, stopped) = (Passkeys::new(secrets.clone()), StoppedMails::new(secrets));
-        Self { artists: Artists::new(artists), passkeys, stopped }
+        let (passkeys, checks) = (Passkeys::new(secrets.clone()), ProofChecks::new(artists.clone(), secrets));
+        Self { artists: Artists::new(artists), passkeys, checks }
     }
 
-    /// Disconnects a wallet. Three reads and one transaction; up to three reads more where no other wallet counts.
+    /// Disconnects a wallet: at once where a mailbox counts, with a `proof` by a wallet or a passkey, or while the wallet
+    /// itself doesn't count; else a week from `now` (Unix seconds), when it takes another call. Six reads and one
+    /// transaction; up to four reads more with a proof.
     pub async fn disconnect_wallet(
         &self,
         artist: ArtistId,
         address: Address,
+        proof: Option<ProofId>,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
         for attempt in 0..ATTEMPTS {
             let Some(profile) = self.artists.profile(artist).await? else { return Ok(Err(WalletRefusal::Gone)) };
-            let other = self.besides_wallet(&profile, address, now).await?;
-            let outcome = self.artists.disconnect_wallet(artist, address, other.as_ref(), now).await?;
-            if other.is_none() || !matches!(outcome, Err(WalletRefusal::LastWayIn)) {
-                return Ok(outcome);
+            let departure = match self.departure(&profile, address, proof, now).await? {
+                Ok(departure) => departure,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            match self.artists.disconnect_wallet(&profile, address, &departure, now).await? {
+                Ok(rest) => return Ok(Ok(rest)),
+                Err(Some(refusal)) => return Ok(Err(refusal)),
+                Err(None) => tokio::time::sleep(backoff(attempt)).await,
             }
-            tokio::time::sleep(backoff(attempt)).await;
         }
         Err(StoreError::Contention("ways in"))
+    }
+
+    async fn departure(
+        &self,
+        profile: &Profile,
+        address: Address,
+        proof: Option<ProofId>,
+        now: u64,
+    ) -> Result<Result<Departure, WalletRefusal>, StoreError> {
+        let artist = profile.artist.artist_id;
+        if address == profile.artist.embedded_wallet {
+            return Ok(Err(WalletRefusal::Embedded));
+        }
+        if !profile.wallets.iter().any(|wallet| wallet.address == address) {
+            return Ok(Err(WalletRefusal::Unknown));
+        }
+        let (mut departure, mark) = (Departure::default(), self.passkeys.mark(artist).await?);
+        if let Some(proof) = proof {
+            let proven = ProvenAct::DisconnectWallet(address);
+            if self.checks.counting(artist, proof, &proven, &mark, now).await?.is_none() {
+                return Ok(Err(WalletRefusal::Unproved));
+            }
+            departure.redemption = Some(self.checks.proofs.redemption(proof, now)?);
+            departure.others = self.artists.without_change_by(artist, &ChangedBy::Wallet(address), now).await?;
+        }
+        let (old, mailbox) = (self.artists.old_wallets(profile, now).await?, self.mailbox(artist, now).await?);
+        let is_free = proof.is_some() || mailbox.is_some();
+        let may_go = match profile.leaves_at(address) {
+            Some(at) => at <= now,
+            None => old.iter().all(|wallet| wallet.address != address),
+        };
+        if !is_free && !may_go {
+            departure.at = Some(profile.leaves_at(address).unwrap_or(now + REMOVAL_DELAY));
+        }
+        // Another wallet that counts needs no check: it is in the profile, which must not have changed.
+        if let Some(check) = mailbox {
+            departure.others.push(check);
+        } else if old.iter().all(|wallet| wallet.address == address) {
+            if !mark.is_way_in(None, now) {
+                return Ok(Err(WalletRefusal::LastWayIn));
+            }
+            departure.others.push(self.passkeys.unchanged_mark(artist, &mark)?);
+        }
+        Ok(Ok(departure))
     }
 
     /// What fails a transaction that removes a passkey if no other way in that counts is left: nothing where that is another
@@ -79,33 +127,13 @@ impl WaysIn {
         Ok(Some(vec![self.artists.unchanged_profile(&profile)?]))
     }
 
-    async fn besides_wallet(
-        &self,
-        profile: &Profile,
-        removed: Address,
-        now: u64,
-    ) -> Result<Option<OtherWayIn>, StoreError> {
-        let artist = profile.artist.artist_id;
-        if self.artists.old_wallets(profile, now).await?.iter().any(|wallet| wallet.address != removed) {
-            return Ok(Some(OtherWayIn::wallet(profile)));
-        }
-        if let Some(check) = self.mailbox(artist, now).await? {
-            return Ok(Some(OtherWayIn::Checked(Box::new(check))));
-        }
-        let mark = self.passkeys.mark(artist).await?;
-        if !mark.is_way_in(None, now) {
-            return Ok(None);
-        }
-        Ok(Some(OtherWayIn::Checked(Box::new(self.passkeys.unchanged_mark(artist, &mark)?))))
-    }
-
     /// What fails a transaction if the artist's mail address doesn't count; `None` if there is none that does. Two reads.
     async fn mailbox(&self, artist: ArtistId, now: u64) -> Result<Option<TransactWriteItem>, StoreError> {
         let contact = self.artists.contact(artist, now.saturating_sub(SETTLES_AFTER)).await?;
         let Some(email) = contact.email else { return Ok(None) };
-        if self.stopped.is_stopped(&email, now).await? {
+        if self.checks.stopped.is_stopped(&email, now).await? {
             return Ok(None);
         }
-        self.stopped.not_stopped(&email, now).map(Some)
+        self.checks.stopped.not_stopped(&email, now).map(Some)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 /// Most passkeys of an artist.
 pub const MAX_PASSKEYS: usize = 10;
 
-/// How long a passkey still signs in that was removed without one, in seconds.
+/// How long a passkey or a wallet still signs in that was removed without one, in seconds.
 pub(in crate::store) const REMOVAL_DELAY: u64 = 7 * 24 * 60 * 60;
 
 /// How long a ceremony can be answered, in seconds.

@@ -1,7 +1,11 @@
 //! `POST /artists/wallets`: connects a wallet that signed a message of `POST /artists/wallets/challenge`.
 
 use shared::{
-    api::{activity::ActivityLog, error::no_artist, wallet_verifier::WalletVerifier},
+    api::{
+        activity::ActivityLog,
+        error::{no_artist, unproved},
+        wallet_verifier::WalletVerifier,
+    },
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
@@ -43,16 +47,24 @@ impl Endpoint for ConnectWallet {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.sessions.authenticate_freshly(request, now).await?.artist;
-        let ConnectWalletRequest { message, signature } = request.json()?.read()?;
+        let token = self.sessions.authenticate_person(request).await?;
+        if !token.is_recent(now) {
+            return Err(ApiError::stale_sign_in());
+        }
+        let artist = token.artist;
+        let ConnectWalletRequest { message, signature, proof } = request.json()?.read()?;
         let challenge = self.challenges.count_try(message.as_str(), Some(artist), now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
+        // Its own signature is enough for what is to be disconnected to stay.
+        if !token.is_fresh(now) && !self.connections.is_leaving(artist, challenge.wallet).await? {
+            return Err(ApiError::stale_sign_in());
+        }
         let wallet = self.verifier.verify(&challenge, &message, &signature).await?;
         let wallet = wallet.map_err(|reason| ApiError::invalid_field("signature", reason))?;
-        let connected = self.connections.connect(artist, wallet, &challenge, now.as_secs()).await?;
+        let connected = self.connections.connect(artist, wallet, &challenge, proof, now.as_secs()).await?;
         let profile = connected.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
-        Response::json(&WalletsResponse::of(&profile))
+        Response::json(&WalletsResponse::of(&profile)?)
     }
 }
 
@@ -63,6 +75,7 @@ fn refused(refusal: WalletRefusal) -> ApiError {
             ApiError::conflict(format!("You have {MAX_WALLETS} wallets already: disconnect one first"))
         }
         WalletRefusal::Used => unknown_message(),
+        WalletRefusal::Unproved => unproved("proof"),
         WalletRefusal::Gone | WalletRefusal::Unknown | WalletRefusal::Embedded | WalletRefusal::LastWayIn => {
             no_artist()
         }

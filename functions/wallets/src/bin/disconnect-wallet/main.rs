@@ -3,7 +3,7 @@
 use shared::{
     api::{
         activity::ActivityLog,
-        error::{last_way_in, no_artist},
+        error::{last_way_in, no_artist, unproved},
     },
     auth::session::SessionAuthenticator,
     clock,
@@ -16,7 +16,10 @@ use shared::{
         secret::SecretTable,
     },
 };
-use wallets::{WalletsResponse, disconnect_wallet::DisconnectWalletQuery};
+use wallets::{
+    WalletsResponse,
+    disconnect_wallet::{DisconnectWalletQuery, DisconnectWalletRequest},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -44,10 +47,11 @@ impl Endpoint for DisconnectWallet {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let DisconnectWalletQuery { address } = request.query().read()?;
-        let rest = self.ways_in.disconnect_wallet(artist, address, now.as_secs()).await?;
+        let DisconnectWalletRequest { proof } = request.json_or_empty()?.read()?;
+        let rest = self.ways_in.disconnect_wallet(artist, address, proof, now.as_secs()).await?;
         let profile = rest.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletDisconnected, &address.to_string()).await;
-        Response::json(&WalletsResponse::of(&profile))
+        Response::json(&WalletsResponse::of(&profile)?)
     }
 }
 
@@ -57,6 +61,7 @@ fn refused(refusal: WalletRefusal) -> ApiError {
             ApiError::conflict("This is the account that the service keeps for you: it can't be disconnected")
         }
         WalletRefusal::LastWayIn => last_way_in("wallet"),
+        WalletRefusal::Unproved => unproved("proof"),
         WalletRefusal::Unknown => ApiError::not_found("You have no wallet with this address"),
         WalletRefusal::Gone | WalletRefusal::Taken | WalletRefusal::TooMany | WalletRefusal::Used => no_artist(),
     }

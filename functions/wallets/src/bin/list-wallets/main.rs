@@ -34,6 +34,6 @@ impl Endpoint for ListWallets {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.callers.authenticate(request, clock::now()?).await?;
-        Response::json(&WalletsResponse::of(&self.artists.profile(artist).await?.ok_or_else(no_artist)?))
+        Response::json(&WalletsResponse::of(&self.artists.profile(artist).await?.ok_or_else(no_artist)?)?)
     }
 }

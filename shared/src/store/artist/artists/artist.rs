@@ -36,6 +36,9 @@ pub(super) struct WalletRow<'a> {
     /// The account began with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) founded: Option<bool>,
+    /// No old way in proved that the artist connected it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unproved: Option<bool>,
     /// Chain on which a contract wallet proved itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chain: Option<ChainId>,

@@ -27,5 +27,5 @@ pub use self::{
 };
 pub(in crate::store) use self::{
     artist::{profile_key, wallet_key},
-    wallets::OtherWayIn,
+    wallets::{ConnectionProof, Departure},
 };

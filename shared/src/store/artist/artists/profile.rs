@@ -43,11 +43,21 @@ pub struct Profile {
     pub suspension: Option<Suspension>,
     /// Time of the last change, in Unix seconds.
     pub updated_at: u64,
+    /// Connected wallets that are to be disconnected.
+    #[serde(default)]
+    pub(super) leaving: Vec<LeavingWallet>,
     pub(super) held_names: Vec<HeldName>,
     /// Whether the row of the username's shape is the artist's, too.
     #[serde(default)]
     pub(super) has_shape: bool,
     pub(super) version: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LeavingWallet {
+    pub(super) address: Address,
+    /// From when on it can be disconnected without a proof, in Unix seconds.
+    pub(super) at: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +132,11 @@ impl Profile {
     /// Whether the artist connected the wallet. The wallet's own row isn't believed alone where that gives power.
     pub(super) fn has_connected(&self, wallet: Wallet) -> bool {
         self.connected_wallets().any(|connected| connected == wallet)
+    }
+
+    /// From when on a wallet that is to be disconnected can be without a proof, in Unix seconds; `None` if it isn't to be.
+    pub fn leaves_at(&self, wallet: Address) -> Option<u64> {
+        self.leaving.iter().find(|leaving| leaving.address == wallet).map(|leaving| leaving.at)
     }
 
     /// Forms of the artist's picture; `None` until they are made, and without a picture that can be shown.

@@ -167,6 +167,7 @@ impl Artists {
             is_withheld: false,
             suspension: None,
             updated_at: now,
+            leaving: Vec::new(),
             held_names: Vec::new(),
             has_shape: false,
             version: 0,

@@ -67,14 +67,14 @@ impl Decisions {
         let challenge = StoredChallenge::new(&format!("message {now}"), Some(artist), address, ChainId(8453), now);
         self.challenges.put(&challenge).await?;
         let wallet = Wallet { address, r#type: WalletType::External };
-        let _ = self.connections.connect(artist, wallet, &challenge, now).await?;
+        let _ = self.connections.connect(artist, wallet, &challenge, None, now).await?;
         Ok(())
     }
 
     /// Disconnects a wallet, if it is the artist's.
     pub async fn disconnect(&mut self, artist: ArtistId, address: Address) -> Result<(), Error> {
         let now = self.later();
-        let _ = self.ways_in.disconnect_wallet(artist, address, now).await?;
+        let _ = self.ways_in.disconnect_wallet(artist, address, None, now).await?;
         Ok(())
     }
 
