@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { answer, askForCode, gate, giveWallet, launch, looks, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail, wrongCode } from "./support.mjs";
+import { answer, askForCode, gate, giveProof, giveWallet, launch, looks, looksRight, open, pictures, settled, show, signIn, someBalances, someNotifications, someStats, unusedEmail, wrongCode } from "./support.mjs";
 
 /** An unlocked account that no other test connects. */
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -75,7 +75,7 @@ async function walk(options) {
   await answer(page, "smartwallet", someBalances("0x"));
   await answer(page, "stats", someStats());
   await answer(page, "notifications", someNotifications("0x"));
-  await signIn(page);
+  const painter = await signIn(page);
   await show(page, "Account");
   await page.getByLabel("Username").fill("a b");
   await page.getByLabel("Bio").fill("Painter of small hours.\nPrints, loops and other moments since 2019.");
@@ -84,6 +84,7 @@ async function walk(options) {
   await page.locator("#username-note .error").waitFor();
   await page.locator("#links-note .error").waitFor();
   await page.getByRole("button", { name: "Connect Test Wallet" }).click();
+  await giveProof(page, painter);
   await page.getByText("Your own", { exact: true }).waitFor();
   await look("account");
   await page.getByLabel("Username").fill(`ada.${crypto.randomUUID().slice(0, 6)}`);

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { send } from "./publisher.mjs";
-import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, found, gate, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
+import { address, answer, askForCode, askNode, codeFor, codesFor, elsewhere, found, gate, giveProof, giveWallet, isIn, launch, looksRight, newestLink, open, setNumber, settled, show, signIn, someBalances, someNotifications, someStats, stack, unusedEmail, wrongCode } from "./support.mjs";
 
 /** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
@@ -255,13 +255,14 @@ test("link in the mail signs in on another device, once, and makes the device kn
 test("browser wallet is connected by signature and disconnected", async () => {
   const page = await open(browser);
   await giveWallet(page, WALLET);
-  await signIn(page);
+  const email = await signIn(page);
   await show(page, "Account");
   await page.evaluate(() => (window.testWallet.declines = true));
   await button(page, "Connect Test Wallet").click();
   await has(page, "You declined in your wallet.");
   await page.evaluate(() => (window.testWallet.declines = false));
   await button(page, "Connect Test Wallet").click();
+  await giveProof(page, email);
   await page.getByText("Your own", { exact: true }).waitFor();
   const account = await page.locator("#self-address").textContent();
   assert.equal((await (await api(`artists/${WALLET}`)).json()).address, account);
@@ -273,9 +274,10 @@ test("browser wallet is connected by signature and disconnected", async () => {
 
   const other = await open(browser);
   await giveWallet(other, WALLET);
-  await signIn(other);
+  const stranger = await signIn(other);
   await show(other, "Account");
   await button(other, "Connect Test Wallet").click();
+  await giveProof(other, stranger);
   await has(other, "The wallet is another artist's");
 
   await button(page, `Disconnect ${WALLET}`).click();

@@ -8,7 +8,7 @@ import { basename } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { address, askNode, found, giveWallet, isIn, launch, looks, looksRight, open, pictures, setNumber, settled, show, stack } from "./support.mjs";
+import { address, askNode, found, giveWallet, isIn, launch, looks, looksRight, open, pictures, proofCodesFor, setNumber, settled, show, stack } from "./support.mjs";
 
 const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 /** An unlocked account that no other test connects: a mailbox gets three codes in ten minutes. */
@@ -22,7 +22,10 @@ before(async () => {
   [artist, friend] = [await newArtist(`iris.${crypto.randomUUID().slice(0, 6)}`), await newArtist(`noor.${crypto.randomUUID().slice(0, 6)}`)];
   const { message } = await send(artist, "POST", "artists/wallets/challenge", { address: WALLET });
   const signature = await askNode("personal_sign", [`0x${Buffer.from(message).toString("hex")}`, WALLET]);
-  await send(artist, "POST", "artists/wallets", { message, signature });
+  const { proof } = await send(artist, "POST", "artists/proofs", { act: "connectWallet", subject: WALLET });
+  const code = await found(async () => (await proofCodesFor(artist.email)).at(-1), "the proof's code");
+  await send(artist, "PUT", "artists/proofs", { proof, code });
+  await send(artist, "POST", "artists/wallets", { message, signature, proof });
   // One of today signs in without power.
   await setNumber("ArtistTable", `WALLET#${WALLET}`, "ARTIST", "connected_at", 1_700_000_000);
   const files = await Promise.all(["high-water", "spring-tide", "twill"].map((name) => upload(artist, `${works}${name}.png`)));

@@ -3,6 +3,18 @@
 import { $, announce, call, confirmed, day, fill, onClick, onSubmit, when } from "./kit.js";
 import { prove } from "./proof.js";
 
+/** Keeps the present address; with a proof, where more than a code had it change. */
+async function keepEmail() {
+  try {
+    await call("DELETE", "artists/email");
+  } catch (refusal) {
+    if (refusal.status !== 400) throw refusal;
+    const { nextEmail } = await call("GET", "artists/activity?limit=1");
+    const proof = await prove("keepEmail", nextEmail?.email ?? "", ["passkey", "wallet"]);
+    await call("DELETE", "artists/email", { proof });
+  }
+}
+
 export async function loadEmail() {
   const { email, nextEmail, newsMails } = await call("GET", "artists/activity?limit=1");
   $("news-mails").value = newsMails;
@@ -27,7 +39,7 @@ onSubmit($("mail-form"), async ({ "new-email": address }) => {
 
 onClick($("mail-keep"), $("mail-problem"), async () => {
   if (!await confirmed("Keep the present address?", "The new one doesn’t take its place.", "Keep it", "Back")) return;
-  await call("DELETE", "artists/email");
+  await keepEmail();
   await fill("mail", loadEmail);
   announce("The present address stays.");
 });

@@ -72,6 +72,15 @@ export async function prove(act, subject, ways) {
   throw refused ?? new Refusal(0, "This takes a mail address, or a wallet in this browser that you connected a day ago.");
 }
 
+/** The same; nothing where no way here proves it, rather than a refusal. */
+export async function proveIfPossible(act, subject, ways) {
+  try {
+    return await prove(act, subject, ways);
+  } catch (refusal) {
+    if (![400, 422].includes(refusal.status)) throw refusal;
+  }
+}
+
 onSubmit($("proof-form"), async ({ code }) => {
   if (!/^\d{6}$/.test(code.value)) throw new Refusal(400, "", [{ field: "code", message: "must be 6 digits" }]);
   try {
