@@ -14,6 +14,10 @@ async fn keep(stack: &Stack, token: &str) -> Answer {
     Answer::of(stack.delete("/artists/email").bearer_auth(token)).await
 }
 
+async fn keep_with(stack: &Stack, token: &str, proof: &Value) -> Answer {
+    Answer::of(stack.delete("/artists/email").bearer_auth(token).json(&json!({"proof": proof}))).await
+}
+
 async fn activity(stack: &Stack, artist: &SignedIn) -> Value {
     Answer::of(stack.get("/artists/activity").bearer_auth(&artist.token)).await.expect_success().body
 }
@@ -114,6 +118,7 @@ async fn a_passkey_stands_for_a_lost_mailbox() {
     let mut passkey = stack.added_passkey(&artist).await;
     let by_mail = stack.proved_email(&artist, &new).await;
     change(&stack, &artist, &by_mail).await.expect_error(401);
+    let mailbox = artist;
     let artist = stack.sign_in_with_passkey(&mut passkey).await;
     let new_proof = &by_mail["newProof"];
     // Its token alone is none.
@@ -122,6 +127,38 @@ async fn a_passkey_stands_for_a_lost_mailbox() {
     let proof = stack.proof_by_passkey(&artist, &mut passkey, "changeEmail", &new).await;
     let body = json!({"email": new, "newProof": new_proof, "proof": proof});
     change(&stack, &artist, &body).await.expect_success();
+
+    // Nor does the mailbox keep the account.
+    assert_eq!(keep(&stack, &mailbox.token).await.expect_error(400).failing_fields(), ["proof"]);
+    let by_code = json!({"act": "keepEmail", "subject": new});
+    assert_eq!(stack.ask_proof(&mailbox, &by_code).await.expect_error(400).failing_fields(), ["way"]);
+    let other = unused_email();
+    let of_other = stack.proof_by_passkey(&artist, &mut passkey, "keepEmail", &other).await;
+    assert_eq!(keep_with(&stack, &mailbox.token, &of_other).await.expect_error(400).failing_fields(), ["proof"]);
+    let proof = stack.proof_by_passkey(&artist, &mut passkey, "keepEmail", &new).await;
+    keep_with(&stack, &mailbox.token, &proof).await.expect_success();
+    assert_eq!(activity(&stack, &artist).await["nextEmail"], Value::Null);
+}
+
+#[tokio::test]
+async fn change_by_a_wallet_goes_with_it_if_another_way_in_removes_it() {
+    let stack = Stack::connect();
+    let (artist, new) = (stack.new_artist().await, unused_email());
+    let (thiefs, own) = (PrivateKeySigner::random(), PrivateKeySigner::random());
+    let new_proof = prove_by_mail(&stack.map, &artist.token, &new, "newEmail", &new).await.expect("a proof");
+    for wallet in [&thiefs, &own] {
+        stack.connect_old_wallet(&artist, wallet).await;
+    }
+    let proof = stack.proof_by_wallet(&artist, &thiefs, "changeEmail", &new).await;
+    let body = json!({"email": new, "newProof": new_proof, "proof": proof});
+    change(&stack, &artist, &body).await.expect_success();
+    keep(&stack, &artist.token).await.expect_error(400);
+
+    let address = format!("{:#x}", thiefs.address());
+    let proof = stack.proof_by_wallet(&artist, &own, "disconnectWallet", &address).await;
+    stack.disconnect_proved_wallet(&artist, &address, &proof).await.expect_success();
+    assert_eq!(activity(&stack, &artist).await["nextEmail"], Value::Null);
+    assert_eq!(stack.sign_in(&artist.email).await.wallet, artist.wallet);
 }
 
 #[tokio::test]
@@ -138,4 +175,6 @@ async fn first_address_takes_an_old_wallets_signature() {
     let body = json!({"email": new, "newProof": new_proof, "proof": proof});
     change(&stack, &artist, &body).await.expect_success();
     assert_eq!(activity(&stack, &artist).await["nextEmail"]["email"], json!(new));
+    let proof = stack.proof_by_wallet(&artist, &founding, "keepEmail", &new).await;
+    keep_with(&stack, &artist.token, &proof).await.expect_success();
 }

@@ -264,7 +264,7 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     let address = match (operation.method.as_str(), operation.path.as_str()) {
         ("GET", "/artists/{address}" | "/smartwallet") => writer.artist.wallet.clone(),
         ("DELETE", "/artists/wallets") => {
-            stack.connect_wallet(&writer.artist, &wallet).await.expect_success();
+            stack.connect_old_wallet(&writer.artist, &wallet).await;
             format!("{:#x}", wallet.address())
         }
         ("POST", "/splits/distribute") | ("GET", "/splits/{network}/{address}") => filled_split(stack, writer).await,
@@ -352,6 +352,14 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         body["message"] = json!(message);
     }
     match (operation.method.as_str(), operation.path.as_str()) {
+        ("POST", "/artists/wallets") => {
+            let address = format!("{:#x}", wallet.address());
+            body["proof"] = stack.proof_by_mail(&writer.artist, "connectWallet", &address).await;
+        }
+        ("DELETE", "/artists/wallets") => {
+            let address = format!("{:#x}", wallet.address());
+            body["proof"] = stack.proof_by_wallet(&writer.artist, &wallet, "disconnectWallet", &address).await;
+        }
         ("POST", "/artists/email") => {
             let artist = stack.new_artist().await;
             body = stack.proved_email(&artist, &email).await;

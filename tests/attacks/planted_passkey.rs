@@ -1,8 +1,10 @@
-//! A token of a moment ago is stolen: it plants a passkey, which is to own the account for good, or removes its owner's.
+//! A token of a moment ago is stolen: it plants a passkey or a wallet, which is to own the account for good, or removes its
+//! owner's.
 
 use alloy::signers::local::PrivateKeySigner;
+use local::artists::prove_by_mail;
 use serde_json::{Value, json};
-use tests::{Answer, SignedIn, Stack, another_code, ceremony_of};
+use tests::{Answer, SignedIn, Stack, another_code, ceremony_of, unused_email};
 
 /// Whether the artist's token may do what takes a recent sign-in.
 async fn is_fresh(stack: &Stack, artist: &SignedIn) -> bool {
@@ -164,4 +166,60 @@ async fn planted_passkey_uses_up_no_proofs_of_its_owner() {
     let owner = stack.sign_in(&artist.email).await;
     let left = stack.remove_passkey_by_mail(&owner, &id).await.expect_success();
     assert_eq!(left.body["passkeys"], json!([]));
+}
+
+#[tokio::test]
+async fn removal_of_a_passkey_stops_its_change_of_address() {
+    let stack = Stack::connect();
+    let (artist, wallet, thiefs) = (stack.new_artist().await, PrivateKeySigner::random(), unused_email());
+    stack.connect_old_wallet(&artist, &wallet).await;
+    let mut planted = stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let thief = stack.sign_in_with_passkey(&mut planted).await;
+    let new = prove_by_mail(&stack.map, &thief.token, &thiefs, "newEmail", &thiefs).await.expect("a proof");
+    let own = stack.proof_by_passkey(&thief, &mut planted, "changeEmail", &thiefs).await;
+    let change = json!({"email": thiefs, "newProof": new, "proof": own});
+    Answer::of(stack.post("/artists/email").bearer_auth(&thief.token).json(&change)).await.expect_success();
+    let next = async |artist: &SignedIn| {
+        let activity = Answer::of(stack.get("/artists/activity").bearer_auth(&artist.token)).await;
+        activity.expect_success().body["nextEmail"]["email"].clone()
+    };
+
+    // Whoever reads the mails has a passkey's change go on, and the passkey go after a week.
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    assert_eq!(next(&artist).await, json!(thiefs));
+    let proof = stack.proof_by_wallet(&artist, &wallet, "removePasskey", id.as_str().expect("an id")).await;
+    stack.remove_passkey(&artist, &id, &proof).await.expect_success();
+    assert_eq!(next(&artist).await, Value::Null);
+    assert_eq!(stack.sign_in(&artist.email).await.wallet, artist.wallet);
+}
+
+#[tokio::test]
+async fn wallet_connected_by_a_stolen_token_proves_nothing() {
+    let stack = Stack::connect();
+    let (artist, planted, third) = (stack.new_artist().await, PrivateKeySigner::random(), PrivateKeySigner::random());
+    let address = |wallet: &PrivateKeySigner| format!("{:#x}", wallet.address());
+    stack.connect_wallet(&artist, &planted).await.expect_success();
+    stack.age_wallet(&planted).await;
+    let thief = stack.sign_in_with_wallet(&planted).await;
+    assert_eq!(thief.wallet, artist.wallet);
+    assert!(!is_fresh(&stack, &thief).await, "a wallet that nothing proved does what takes a recent sign-in");
+    for (act, subject) in [("changeEmail", "thief@example.com".to_owned()), ("connectWallet", address(&third))] {
+        let asked = json!({"act": act, "subject": subject, "way": "wallet", "address": address(&planted)});
+        assert_eq!(stack.ask_proof(&thief, &asked).await.expect_error(400).failing_fields(), ["address"], "{act}");
+    }
+
+    // The owner's code has it count, a day later; that of another wallet doesn't.
+    let proof = stack.proof_by_mail(&artist, "connectWallet", &address(&third)).await;
+    let refused = stack.connect_proved_wallet(&artist, &planted, &proof).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["proof"]);
+    let proof = stack.proof_by_mail(&artist, "connectWallet", &address(&planted)).await;
+    stack.connect_proved_wallet(&artist, &planted, &proof).await.expect_success();
+    assert!(!is_fresh(&stack, &stack.sign_in_with_wallet(&planted).await).await, "its day begins now");
+    stack.age_wallet(&planted).await;
+    assert!(is_fresh(&stack, &stack.sign_in_with_wallet(&planted).await).await);
+    let proof = stack.proof_by_wallet(&artist, &planted, "connectWallet", &address(&third)).await;
+    stack.connect_proved_wallet(&artist, &third, &proof).await.expect_success();
+    stack.age_wallet(&third).await;
+    assert!(is_fresh(&stack, &stack.sign_in_with_wallet(&third).await).await);
 }

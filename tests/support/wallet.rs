@@ -69,18 +69,40 @@ impl Stack {
         self.prove(artist, &message, &personal_sign(wallet, &message)).await
     }
 
-    /// Connects a wallet, as if a day ago.
+    /// The same with a proof, with which the wallet counts a day later.
+    pub async fn connect_proved_wallet(&self, artist: &SignedIn, wallet: &PrivateKeySigner, proof: &Value) -> Answer {
+        let message = self.message_for(artist, wallet.address()).await;
+        let body = json!({"message": message, "signature": personal_sign(wallet, &message), "proof": proof});
+        Answer::of(self.post("/artists/wallets").bearer_auth(&artist.token).json(&body)).await
+    }
+
+    /// Connects a wallet, as if a day ago and with a proof.
     pub async fn connect_old_wallet(&self, artist: &SignedIn, wallet: &PrivateKeySigner) {
         self.connect_wallet(artist, wallet).await.expect_success();
+        self.age_wallet(wallet).await;
+        self.set_wallet(wallet, "unproved", AttributeValue::Bool(false)).await;
+    }
+
+    /// Has a wallet be connected for more than a day.
+    pub async fn age_wallet(&self, wallet: &PrivateKeySigner) {
+        self.set_wallet(wallet, "connected_at", AttributeValue::N("1700000000".to_owned())).await;
+    }
+
+    async fn set_wallet(&self, wallet: &PrivateKeySigner, field: &str, value: AttributeValue) {
         let partition = format!("WALLET#{:#x}", wallet.address());
-        let long_ago = AttributeValue::N("1700000000".to_owned());
-        self.set(&self.map.names["ArtistTable"], &partition, "ARTIST", "connected_at", long_ago).await;
+        self.set(&self.map.names["ArtistTable"], &partition, "ARTIST", field, value).await;
     }
 
     /// Disconnects a wallet.
     pub async fn disconnect_wallet(&self, artist: &SignedIn, address: impl Display) -> Answer {
         let request = self.delete(&format!("/artists/wallets?address={address}"));
         Answer::of(request.bearer_auth(&artist.token)).await
+    }
+
+    /// The same with a proof.
+    pub async fn disconnect_proved_wallet(&self, artist: &SignedIn, address: impl Display, proof: &Value) -> Answer {
+        let request = self.delete(&format!("/artists/wallets?address={address}"));
+        Answer::of(request.bearer_auth(&artist.token).json(&json!({"proof": proof}))).await
     }
 
     /// Lists the artist's wallets.
