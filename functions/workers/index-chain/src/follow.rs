@@ -241,18 +241,27 @@ impl Follower {
         propagate::enqueue(&mut self.work, self.chain.id, &self.index.ended())?;
         self.journal.commit_beside(&mut self.work, is_final).await?;
         loop {
-            let stores = (&mut self.journal, &mut self.work, &mut self.index);
-            let (of, limit) = ((self.chain.id, &self.artists), self.batches.limit());
-            let propagated = self.propagation.run(stores, of, limit, is_final).await.map_err(IndexError::of_changes)?;
-            let applied = match self.index.apply_background(&mut self.work, limit).await {
+            let propagated = self.propagate(is_final).await?;
+            let applied = match self.index.apply_background(&mut self.work, self.batches.limit()).await {
                 Ok(()) => self.journal.commit_beside(&mut self.work, is_final).await,
                 Err(error) => Err(error.into()),
             };
             let is_more = applied.map_err(IndexError::of_changes)? || propagated;
             if !is_more || end.is_some_and(|end| Instant::now() >= end) {
-                return Ok(());
+                break;
             }
         }
+        if self.propagation.retry() {
+            self.propagate(is_final).await?;
+        }
+        Ok(())
+    }
+
+    /// Propagates a batch of artists' changes. Returns whether there was any.
+    async fn propagate(&mut self, is_final: bool) -> Result<bool, IndexError> {
+        let stores = (&mut self.journal, &mut self.work, &mut self.index);
+        let (of, limit) = ((self.chain.id, &self.artists), self.batches.limit());
+        self.propagation.run(stores, of, limit, is_final).await.map_err(IndexError::of_changes)
     }
 
     /// Reads the chain's collections, and what is hidden, unless they are known.

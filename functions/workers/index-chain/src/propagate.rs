@@ -3,7 +3,7 @@
 //! batch is undone with the block that it was committed beside; its changes are pending again then. All read the artist as
 //! they are now, so that their order doesn't matter: the operator's decisions go first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use shared::{
     model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId, MomentRef},
@@ -48,8 +48,8 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
 pub struct Propagation {
     /// Changes of a batch that failed: each is tried alone.
     suspected: BTreeSet<Uuid>,
-    /// Changes that failed alone: all others go before them.
-    failed: BTreeSet<Uuid>,
+    /// Changes that failed alone, which wait for [`Propagation::retry`]; the one that has waited longest comes first.
+    failed: VecDeque<Uuid>,
 }
 
 /// What carrying out changes of one batch needs.
@@ -67,7 +67,7 @@ struct Batch<'a> {
 
 impl Propagation {
     /// Propagates changes and commits them together: those of decisions, or else the oldest. Returns `false` when there is
-    /// nothing to do. After an error, the next call takes each of them alone, and one that failed alone last.
+    /// nothing to do. After an error, the next calls take each of them alone, and leave out what failed alone.
     pub async fn run(
         &mut self,
         (journal, work, index): (&mut Journal, &mut UnitOfWork, &mut Index),
@@ -87,18 +87,22 @@ impl Propagation {
             (Err(CommitError::Overtaken), _) => {}
             (Err(_), [id]) => {
                 self.suspected.remove(id);
-                self.failed.insert(*id);
+                self.failed.push_back(*id);
             }
             (Err(_), _) => self.suspected.extend(&ids),
         }
         done
     }
 
+    /// Has the next call try once more what failed alone, if anything did.
+    pub fn retry(&mut self) -> bool {
+        let failed = self.failed.pop_front();
+        self.suspected.extend(failed);
+        failed.is_some()
+    }
+
     /// Takes those of the changes that are carried out together.
     fn next(&mut self, mut pending: Vec<PendingRename>) -> Vec<PendingRename> {
-        if pending.iter().all(|pending| self.failed.contains(&pending.change.id)) {
-            self.suspected.append(&mut self.failed);
-        }
         pending.retain(|pending| !self.failed.contains(&pending.change.id));
         let is_suspected = |pending: &PendingRename| self.suspected.contains(&pending.change.id);
         let together = match pending.first() {
@@ -224,4 +228,27 @@ impl<'a> Batch<'a> {
 async fn wallets(artists: &Artists, artist: ArtistId) -> Result<BTreeSet<Address>, StoreError> {
     let profile = artists.profile(artist).await?;
     Ok(profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pending(number: u128) -> PendingRename {
+        let id = Uuid::from_u128((1 << 120) + number);
+        let change = ArtistChanged { id, artist_id: ArtistId::OPERATOR, change: ArtistChange::Renamed };
+        PendingRename { change, reached: None }
+    }
+
+    #[test]
+    fn change_that_failed_alone_waits_until_all_else_is_done() {
+        let (bad, good) = (pending(1), pending(2));
+        let mut propagation = Propagation::default();
+        propagation.failed.push_back(bad.change.id);
+        assert_eq!(propagation.next(vec![bad.clone(), good.clone()]), std::slice::from_ref(&good));
+        assert!(propagation.next(vec![bad.clone()]).is_empty());
+        assert!(propagation.retry());
+        assert_eq!(propagation.next(vec![bad.clone(), good]), [bad]);
+        assert!(!propagation.retry());
+    }
 }
