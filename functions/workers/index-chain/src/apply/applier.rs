@@ -61,7 +61,8 @@ impl Applier<'_> {
         sender: model::Address,
     ) -> Result<model::Address, StoreError> {
         let creation = Creation { id: self.id(at), named, sender, time: at.time };
-        self.creators.creator(&mut self.names, creation).await
+        // Boxed: futures nested this deeply exceed the compiler's limits.
+        Box::pin(self.creators.creator(&mut self.names, creation)).await
     }
 
     /// Notes that what was created at a time named its document again, which may be another one by now.
