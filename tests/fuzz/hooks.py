@@ -77,7 +77,7 @@ RULES = (
     "is of another list: begin without it",
     "or is by a way in that doesn't count: begin with POST /artists/proofs",
     "was given, or was tried too often: ask for one with POST /artists/proofs",
-    "must be a wallet that you connected at least a day ago",
+    "must be a wallet that you began with, or connected with a proof at least a day ago",
     "is required with the way wallet",
     "must be email for newEmail",
     "must be wallet or passkey for this act",
@@ -122,8 +122,10 @@ def before_call(context, case, kwargs):
     place, left = ONCE.get((case.method.upper(), case.path), ("body", []))
     if left and isinstance(getattr(case, place), dict):
         getattr(case, place).update(left.pop())
-        # The code was asked for without a nonce.
-        getattr(case, place).pop("nonce", None)
+        # The code was asked for without a nonce, and no proof of an old way in was given.
+        if isinstance(case.body, dict):
+            case.body.pop("nonce", None)
+            case.body.pop("proof", None)
         return
     # Money goes to own wallets and to addresses that were added a day ago.
     if case.path == "/smartwallet/withdraw" and isinstance(case.body, dict):

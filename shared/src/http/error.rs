@@ -125,7 +125,7 @@ impl ApiError {
     pub fn stale_sign_in() -> Self {
         const CHALLENGE: &str = "Bearer error=\"insufficient_user_authentication\", max_age=\"900\"";
         let words = "This takes a sign-in of the last 15 minutes, with a passkey if you have one, and not with a wallet or \
-                     passkey that was added today: sign in again";
+                     passkey that was added today, or a wallet that was connected without a proof: sign in again";
         Self::new(StatusCode::UNAUTHORIZED, words)
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE))
     }

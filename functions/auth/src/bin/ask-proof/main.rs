@@ -168,7 +168,10 @@ impl AskProof {
         let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
         let old = self.artists.old_wallets(&profile, now.as_secs()).await?;
         let Some(wallet) = old.into_iter().find(|wallet| wallet.address == address) else {
-            return Err(ApiError::invalid_field("address", "must be a wallet that you connected at least a day ago"));
+            return Err(ApiError::invalid_field(
+                "address",
+                "must be a wallet that you began with, or connected with a proof at least a day ago",
+            ));
         };
         let purpose = Purpose::Prove(proven.act(), profile.artist.embedded_wallet);
         let challenger = Challenger::new(self.address.of(request)?);
