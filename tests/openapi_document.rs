@@ -353,8 +353,9 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     }
     match (operation.method.as_str(), operation.path.as_str()) {
         ("POST", "/artists/wallets") => {
-            let address = format!("{:#x}", wallet.address());
-            body["proof"] = stack.proof_by_mail(&writer.artist, "connectWallet", &address).await;
+            let (old, address) = (PrivateKeySigner::random(), format!("{:#x}", wallet.address()));
+            stack.connect_old_wallet(&writer.artist, &old).await;
+            body["proof"] = stack.proof_by_wallet(&writer.artist, &old, "connectWallet", &address).await;
         }
         ("DELETE", "/artists/wallets") => {
             let address = format!("{:#x}", wallet.address());
