@@ -36,14 +36,14 @@ fn completion(sandbox: &Sandbox, artist: &SignedIn, id: &str) -> Value {
     event
 }
 
-/// Tells when a request first looks whether content is there, which it has hashed: from then on all calls are throttled.
+/// Tells when a request first looks whether content is there, which it has hashed: from then on calls wait.
 fn hold_once_hashed(proxy: &DatabaseProxy, cid: Cid) -> Arc<Notify> {
-    let (is_hashed, throttled) = (Arc::new(Notify::new()), Arc::clone(&proxy.throttled));
+    let (is_hashed, waits) = (Arc::new(Notify::new()), Arc::clone(&proxy.waits));
     let (told, was_read) = (Arc::clone(&is_hashed), AtomicBool::new(false));
     proxy.observe(move |target, request, _| {
         let is_of_content = String::from_utf8_lossy(request).contains(&format!("CONTENT#{cid}"));
         if target.ends_with("GetItem") && is_of_content && !was_read.swap(true, Ordering::Relaxed) {
-            throttled.store(1, Ordering::Relaxed);
+            waits.send_modify(|waits| *waits = true);
             told.notify_one();
         }
     });
@@ -261,7 +261,7 @@ async fn completions_during_another_are_told_to_wait_and_then_what_it_was_told()
     let asking = async {
         is_hashed.notified().await;
         let answers = ask().await;
-        proxy.throttled.store(0, Ordering::Relaxed);
+        proxy.waits.send_modify(|waits| *waits = false);
         answers
     };
     let (first, others) = tokio::join!(sandbox.invoke(&event), asking);
@@ -380,7 +380,7 @@ async fn file_that_the_operator_removes_while_it_is_filed_is_served_to_nobody() 
             with: None,
         };
         assert!(Moderation::new(rows).decide(decision, None, "2026-11").await.expect("a decision"));
-        proxy.throttled.store(0, Ordering::Relaxed);
+        proxy.waits.send_modify(|waits| *waits = false);
     };
     let (answer, ()) = tokio::join!(sandbox.invoke(&event), deciding);
     assert_eq!(answer["statusCode"], 451, "{answer}");

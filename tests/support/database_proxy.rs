@@ -13,7 +13,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 use crate::{Error, history::Dice};
 
@@ -44,6 +44,8 @@ pub struct DatabaseProxy {
     pub refusals: Arc<AtomicU64>,
     /// Of this many calls, one is throttled; 0 for none.
     pub throttled: Arc<AtomicU64>,
+    /// Whether calls wait until this is no longer so.
+    pub waits: Arc<watch::Sender<bool>>,
     /// Milliseconds that each call takes longer, at random before or after the database does it.
     pub delay: Arc<AtomicU64>,
     observer: Arc<OnceLock<Observer>>,
@@ -69,6 +71,7 @@ impl DatabaseProxy {
             missed_once: Arc::default(),
             refusals: Arc::default(),
             throttled: Arc::default(),
+            waits: Arc::default(),
             delay: Arc::default(),
             observer: Arc::default(),
             turn: Arc::default(),
@@ -177,6 +180,7 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
 }
 
 async fn answer(proxy: &DatabaseProxy, headers: &HeaderMap, body: Bytes) -> (StatusCode, Bytes) {
+    drop(proxy.waits.subscribe().wait_for(|waits| !waits).await);
     let target = headers.get("x-amz-target").and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
     if target.contains("Write") && proxy.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
         return error("AccessDeniedException");
