@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::noisy_network::{post, strict};
 
 /// Networks of the /48 that are tried.
-const TRIED: usize = 200;
+const TRIED: usize = 80;
 
 /// Addresses of an IPv4 block, and subscribers of one provider.
 const NEIGHBOURS: u8 = 30;
