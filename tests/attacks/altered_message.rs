@@ -60,7 +60,7 @@ const CHANGES: [(&str, Change); 45] = [
         lines.remove(ISSUED_AT);
     }),
     ("a time of issue in words", |lines| lines[ISSUED_AT] = "Issued At: Wed Oct 05 2011 16:48:00 GMT+0200".to_owned()),
-    ("a time of issue with microseconds", |lines| lines[ISSUED_AT] = lines[ISSUED_AT].replace('Z', ".000Z")),
+    ("a time of issue with milliseconds", |lines| lines[ISSUED_AT] = lines[ISSUED_AT].replace('Z', ".000Z")),
     ("no expiration", |lines| {
         lines.remove(EXPIRATION_TIME);
     }),
