@@ -70,7 +70,9 @@ impl Draft {
     pub(crate) fn next_step(&self, queued: &Queued, row: Option<&Transaction>, busy: &HashSet<ConcurrencyKey>) -> Step {
         let Some(row) = row.filter(|row| !row.status.is_final()) else { return Step::Forget };
         let key = row.plan.concurrency_key();
-        let is_held = self.held_artists.contains(&row.artist_id)
+        // A queue may name a transaction twice: it is done once.
+        let is_held = self.members.iter().any(|member| member.transaction_id == row.id)
+            || self.held_artists.contains(&row.artist_id)
             || key.is_some_and(|key| busy.contains(&key) || self.held_keys.contains(&key));
         // If another token comes between, what followed in the same batch would be done before it.
         let follows_creation = self.creators.get(&row.artist_id).is_some_and(|created| key != Some(*created));

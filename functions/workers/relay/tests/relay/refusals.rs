@@ -202,17 +202,27 @@ async fn rewrite(
     name: &str,
     value: Option<&str>,
 ) -> Result<(), Error> {
-    let key = |text: String| AttributeValue::S(text);
     let update = aws_sdk_dynamodb::Client::new(&workshop.dynamodb).update_item().table_name("ArtistTable");
-    let update = update.key("pk", key(pk)).key("sk", key(sk)).condition_expression("attribute_exists(#name)");
-    let update = update.expression_attribute_names("#name", name);
+    let update = update.key("pk", AttributeValue::S(pk)).key("sk", AttributeValue::S(sk));
+    let update = update.condition_expression("attribute_exists(#name)").expression_attribute_names("#name", name);
     let update = match value {
-        Some(value) => {
-            update.update_expression("SET #name = :value").expression_attribute_values(":value", key(value.to_owned()))
-        }
+        Some(value) => update
+            .update_expression("SET #name = :value")
+            .expression_attribute_values(":value", AttributeValue::S(value.to_owned())),
         None => update.update_expression("REMOVE #name"),
     };
     update.send().await?;
+    Ok(())
+}
+
+/// Has the queue name a transaction again, at a later place.
+async fn queue_again(workshop: &Workshop, pk: String, place: String) -> Result<(), Error> {
+    let client = aws_sdk_dynamodb::Client::new(&workshop.dynamodb);
+    let again = AttributeValue::S(format!("{place}#again"));
+    let found = client.get_item().table_name("ArtistTable").key("pk", AttributeValue::S(pk));
+    let mut row = found.key("sk", AttributeValue::S(place)).send().await?.item.ok_or("nothing is queued there")?;
+    row.insert("sk".to_owned(), again);
+    client.put_item().table_name("ArtistTable").set_item(Some(row)).send().await?;
     Ok(())
 }
 
@@ -236,8 +246,10 @@ async fn plan_that_is_not_the_one_that_was_queued_is_never_signed() -> Result<()
     let sent = transaction(&workshop, &artists[1], ids[1]).await?;
     assert!(store.requeue(&sent, Requeue { attempt: Some((batch, 0)), ..Requeue::default() }, now).await?);
     // One that the version before queued.
+    let of_plain = format!("QUEUE#{}#PLAIN", workshop.chain.id);
     let place = transaction(&workshop, &artists[2], ids[2]).await?.place;
-    rewrite(&workshop, (format!("QUEUE#{}#PLAIN", workshop.chain.id), place), "plan_hash", None).await?;
+    rewrite(&workshop, (of_plain.clone(), place), "plan_hash", None).await?;
+    queue_again(&workshop, of_plain, transaction(&workshop, &artists[3], ids[3]).await?.place).await?;
 
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
 
