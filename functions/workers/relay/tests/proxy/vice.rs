@@ -83,8 +83,12 @@ impl Vice {
             (Self::InventsProofs, "eth_getTransactionReceipt" | "eth_getBlockByNumber" | "eth_getBlockReceipts") => {
                 Act::Invent(head + 1_000)
             }
-            (Self::LacksLogs, "eth_getTransactionReceipt" | "eth_getBlockReceipts") => as_of(request, still),
-            (Self::LacksLogs, "eth_getLogs") => Act::Say(json!([])),
+            (Self::LacksLogs, "eth_getTransactionReceipt") => as_of(request, still),
+            (Self::LacksLogs, "eth_getBlockReceipts" | "eth_getLogs") => Act::Change(Box::new(move |list| {
+                if let Some(list) = list.as_array_mut() {
+                    list.retain(|entry| number(&entry["blockNumber"]).is_none_or(|number| number <= still));
+                }
+            })),
             _ => Act::Forward,
         }
     }
