@@ -116,7 +116,11 @@ async fn disturb(
     if dice.roll(2) == 0 {
         world.kill(dice.roll(2)).await?;
     }
-    let is_over = async || Ok::<_, Error>(are_over(world, wishes, asked).await?.then_some(()));
+    let is_over = async || {
+        // A refusal is told only after some more.
+        world.mine(1).await?;
+        Ok::<_, Error>(are_over(world, wishes, asked).await?.then_some(()))
+    };
     let is_enough = async || if disturbed() >= enough { Ok(Some(())) } else { is_over().await };
     eventually("the round is over", is_enough).await?;
     world.turn(&[]).await?;

@@ -108,11 +108,7 @@ impl World {
         let (node, wayward, chain) = (self.node.clone(), self.wayward.clone(), Arc::clone(&self.chain));
         tokio::spawn(async move {
             loop {
-                let turn = chain.lock().await;
-                let _ = node.anvil_mine(Some(1), None).await;
-                drop(turn);
-                let head = node.get_block_number().await.unwrap_or_default();
-                wayward.iter().for_each(|wayward| wayward.see(head));
+                let _ = mine(&node, &wayward, &chain, 1).await;
                 tokio::time::sleep(BLOCK_TIME).await;
             }
         });
@@ -146,8 +142,7 @@ impl World {
 
     /// Makes so many blocks at once.
     pub async fn mine(&self, blocks: u64) -> Result<(), Error> {
-        let _turn = self.chain.lock().await;
-        Ok(self.node.anvil_mine(Some(blocks), None).await?)
+        mine(&self.node, &self.wayward, &self.chain, blocks).await
     }
 
     /// Wei that each transaction costs beside its gas, as nodes tell it.
@@ -246,6 +241,15 @@ impl World {
         let _ = self.workshop.use_lane(lane).await;
         Ok(())
     }
+}
+
+/// Makes blocks, which the nodes in front see before the next ones come.
+async fn mine(node: &RootProvider, wayward: &[Wayward], chain: &Mutex<()>, blocks: u64) -> Result<(), Error> {
+    let _turn = chain.lock().await;
+    node.anvil_mine(Some(blocks), None).await?;
+    let head = node.get_block_number().await?;
+    wayward.iter().for_each(|wayward| wayward.see(head));
+    Ok(())
 }
 
 fn template() -> Result<Template, Error> {
