@@ -15,7 +15,15 @@ const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// What is known of transactions when all are final or the request's patience ends. Never fails: they are queued.
-pub(super) async fn follow(store: &Transactions, mut transactions: Vec<Transaction>) -> Vec<Transaction> {
+pub(super) async fn follow(store: &Transactions, transactions: Vec<Transaction>) -> Vec<Transaction> {
+    let mut transactions = wait(store, transactions).await;
+    if let Ok(Err(error)) = tokio::time::timeout(ANSWER / 2, store.add_hashes(&mut transactions)).await {
+        tracing::warn!(error = telemetry::chain(&error), "hashes of a request's transactions not read");
+    }
+    transactions
+}
+
+async fn wait(store: &Transactions, mut transactions: Vec<Transaction>) -> Vec<Transaction> {
     let patience = deadline::left().map_or(PATIENCE, |left| left.saturating_sub(ANSWER).min(PATIENCE));
     let (end, mut pause) = (Instant::now() + patience, SHORT_PAUSE);
     loop {

@@ -26,7 +26,8 @@ impl Endpoint for ListTransactions {
         let artist = self.0.artist(request).await?;
         let ListTransactionsQuery { limit, before } = request.query().read()?;
         let rows = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        let page = self.0.transactions.list(artist, before, rows).await?;
+        let mut page = self.0.transactions.list(artist, before, rows).await?;
+        self.0.transactions.add_hashes(&mut page.transactions).await?;
         let last = page.transactions.last().map(|transaction| transaction.id).filter(|_| page.has_more);
         let transactions: Result<_, _> = page.transactions.into_iter().map(TransactionView::of).collect();
         let response = Response::json(&ListTransactionsResponse { status: "success", transactions: transactions? })?;

@@ -1,5 +1,7 @@
 //! `GET /transactions/{id}`: one of the caller's transactions and what became of it.
 
+use std::slice;
+
 use shared::{
     api::transact::TransactionView,
     config::StartError,
@@ -22,6 +24,8 @@ impl Endpoint for ReadTransaction {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.0.artist(request).await?;
         let TransactionPath { id } = request.path_parameters().read()?;
-        Response::json(&TransactionView::of(self.0.find(artist, id).await?)?)
+        let mut transaction = self.0.find(artist, id).await?;
+        self.0.transactions.add_hashes(slice::from_mut(&mut transaction)).await?;
+        Response::json(&TransactionView::of(transaction)?)
     }
 }

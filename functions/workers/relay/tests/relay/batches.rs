@@ -1,8 +1,16 @@
-use alloy::primitives::U256;
-use local::workshop::Workshop;
-use shared::model::TransactionStatus;
+use std::slice;
 
-use crate::support::{Error, RESERVE, done, queue, relay, rename, renaming, run, transaction};
+use alloy::{primitives::U256, providers::ext::AnvilApi};
+use local::workshop::Workshop;
+use shared::{
+    model::{TransactionId, TransactionStatus},
+    store::artist::Transaction,
+};
+
+use crate::support::{
+    Error, FOREVER, RESERVE, batch_of, done, queue, relay, rename, renaming, run, spawn, stage, transaction, until,
+    until_pooled,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn first_transaction_deploys_the_account_and_settles_its_cost() -> Result<(), Error> {
@@ -87,5 +95,36 @@ async fn call_outside_the_policy_fails_unsigned() -> Result<(), Error> {
 
     assert_eq!(report.signatures, 0);
     assert_eq!(transaction(&workshop, &artist, ids[0]).await?.status, TransactionStatus::Failed);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hash_is_known_before_a_block_has_it() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-hash", 1).await?;
+    let (node, store) = (workshop.node().await?, workshop.transactions());
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://sent")]).await?[0];
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.times.rebroadcast = FOREVER;
+    let mut running = spawn(relay);
+    until("stored", async || {
+        let row = transaction(&workshop, &artists[0], id).await?;
+        Ok(row.batch.is_some() && batch_of(&workshop, &row).await?.is_some())
+    })
+    .await?;
+
+    let mut row = transaction(&workshop, &artists[0], id).await?;
+    assert_eq!(row.hashes.len(), 0, "nothing more is written for it");
+    store.add_hashes(slice::from_mut(&mut row)).await?;
+    until_pooled(&workshop, &row).await?;
+    // A batch that was never stored had the same nonce.
+    let mut other = [Transaction { id: TransactionId::new(), hashes: Vec::new(), ..row.clone() }];
+    store.add_hashes(&mut other).await?;
+    assert_eq!(other[0].hashes.len(), 0);
+
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+    running.done().await?;
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.hashes, row.hashes);
     Ok(())
 }

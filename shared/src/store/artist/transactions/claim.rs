@@ -1,8 +1,11 @@
 //! A batch's claims on its transactions, made before it is signed: a cancelled one costs the others nothing, and none
 //! is taken back whose batch may be sent. A claimed transaction stays in the queue. Another batch may claim it again if
-//! this one was never stored: its leader died before.
+//! this one was never stored: its leader died before. Its hashes are the batch's until it is told them.
+
+use std::collections::HashSet;
 
 use super::{
+    batch::Slot,
     lease::Lease,
     transaction::{BatchReference, Transaction, Transactions},
 };
@@ -69,4 +72,30 @@ impl Transactions {
         }
         Ok(are_back)
     }
+
+    /// Adds the hashes of batches that are sent and that transactions aren't told yet. One read for each such batch.
+    pub async fn add_hashes(&self, transactions: &mut [Transaction]) -> Result<(), StoreError> {
+        let slots: HashSet<_> = transactions.iter().filter_map(untold).collect();
+        for slot in slots {
+            let Some(batch) = self.batch(&slot).await? else { continue };
+            let ids: HashSet<_> = batch.members.iter().map(|member| member.transaction_id).collect();
+            for transaction in transactions.iter_mut() {
+                // The nonce may be another batch's if the one that claimed the transaction was never stored.
+                if untold(transaction) == Some(slot) && ids.contains(&transaction.id) {
+                    let mut hashes = batch.hashes();
+                    hashes.retain(|hash| !transaction.hashes.contains(hash));
+                    transaction.hashes.append(&mut hashes);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The batch that has a transaction which may lack its hashes: those that are there may be an earlier one's.
+fn untold(transaction: &Transaction) -> Option<Slot> {
+    let BatchReference { lane, nonce } = transaction.batch?;
+    let lacks_some = transaction.hashes.is_empty() || transaction.attempts > 0;
+    let is_untold = transaction.status == TransactionStatus::Sent && lacks_some;
+    is_untold.then_some(Slot { chain: transaction.chain, lane, nonce })
 }
