@@ -133,12 +133,13 @@ impl<'a> Leader<'a> {
         self.confirm().await?;
         let mut pause = SHORT_PAUSE;
         loop {
+            // Before an outcome is stored that they are of.
+            explain(self.leadership, &mut self.lanes, &mut self.words).await?;
             if self.refreshed_at.is_none_or(|at| at.elapsed() >= self.leadership.times.fresh) {
                 self.refresh().await.or_else(retry_if_node)?;
                 self.measure().await;
                 self.confirm().await.or_else(retry_if_node)?;
             }
-            explain(self.leadership, &mut self.lanes, &mut self.words).await?;
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
             self.refill().await.or_else(retry_if_node)?;
