@@ -127,7 +127,9 @@ pub(crate) async fn confirm(
                 let concluded = conclude(relay, words, batch, &receipt, is_settled).await.map(Some);
                 if let Some(conclusion) = concluded.or_else(retry_if_node)? {
                     report.ended += conclusion.ended;
-                    *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;
+                    if !conclusion.waits_for_words {
+                        *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;
+                    }
                 }
             }
             (Step::Finish, _) => {

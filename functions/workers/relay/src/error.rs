@@ -29,9 +29,6 @@ pub enum RelayError {
     /// The clock is set before 1970.
     #[error(transparent)]
     Clock(#[from] std::time::SystemTimeError),
-    /// Nodes don't say soon enough why calls failed.
-    #[error("reasons of failed calls not found yet")]
-    Undecided,
     /// Another process leads.
     #[error("another process leads")]
     LeaseLost,
@@ -54,14 +51,13 @@ pub(crate) fn ensure_unchanged(written: bool) -> Result<(), RelayError> {
     if written { Ok(()) } else { Err(StoreError::Contention("a transaction's attempts").into()) }
 }
 
-/// Failures and delays of nodes are not fatal: the step runs again on the next turn.
+/// Failures of nodes are not fatal: the step runs again on the next turn.
 pub(crate) fn retry_if_node<T: Default>(error: RelayError) -> Result<T, RelayError> {
     match error {
         RelayError::Node(error) => {
             tracing::warn!(error = telemetry::chain(&error), "step of the relay deferred: the chain's nodes failed");
             Ok(T::default())
         }
-        RelayError::Undecided => Ok(T::default()),
         error => Err(error),
     }
 }

@@ -89,6 +89,8 @@ pub(crate) struct Conclusion {
     pub(crate) ended: usize,
     /// Endings that wait until the batch's block is settled.
     pub(crate) pending: Vec<PendingEnding>,
+    /// Whether others wait for words: all is concluded once more then.
+    pub(crate) waits_for_words: bool,
 }
 
 /// Which endings are stored now.
@@ -107,12 +109,12 @@ impl Conclusion {
         self.events.extend(other.events);
         self.ended += other.ended;
         self.pending.extend(other.pending);
+        self.waits_for_words |= other.waits_for_words;
     }
 }
 
 /// Stores how each transaction of a mined batch ended: what wasn't done only if the block is settled. May be repeated.
-/// One write each, and one read per 100, and the call of [`overtaken`] if some failed. Fails as
-/// [`RelayError::Undecided`] as long as those wait for words.
+/// One write each, and one read per 100, and the call of [`overtaken`] if some failed.
 pub(crate) async fn conclude(
     relay: &ChainRelay,
     words: &mut Words<'_>,
@@ -317,7 +319,10 @@ async fn conclude_each(
     let mut found = HashMap::new();
     if !unknown.is_empty() {
         let question = || Question { operations, block: receipt.block, failed: failed.clone(), unknown };
-        found = words.of((batch.slot, receipt.block_hash), question).ok_or(RelayError::Undecided)?;
+        let Some(words) = words.of((batch.slot, receipt.block_hash), question) else {
+            return Ok(Conclusion { waits_for_words: true, ..conclusion });
+        };
+        found = words;
     }
     let unclear = |((_, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
         let verdict = match (failed.contains(&index), overtaken.contains(&index)) {

@@ -55,6 +55,10 @@ pub(crate) async fn close_mined(
             continue;
         };
         report.ended += conclusion.ended;
+        if conclusion.waits_for_words {
+            index += 1;
+            continue;
+        }
         let tracked = lane.open.remove(index);
         lane.on_chain = lane.on_chain.max(tracked.nonce() + 1);
         lane.unfinalized.push(close(leadership, tracked.batch, &receipt, conclusion).await?);
@@ -244,8 +248,8 @@ async fn find_foreign_transaction(
     Ok(())
 }
 
-/// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one that decides, or if the
-/// nodes failed.
+/// The receipt of an open batch, after its transactions' outcomes are stored, those aside that wait for words; `None`
+/// without one that decides, or if the nodes failed.
 async fn decide(
     relay: &ChainRelay,
     words: &mut Words<'_>,
@@ -266,12 +270,12 @@ async fn decide(
         let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
         // Where blocks have to be followed by others, what failed is told by and by.
         let is_settled = relay.chain.confirmations == 0;
-        let conclusion = conclude(relay, words, &tracked.batch, &receipt, is_settled).await;
-        if let Err(RelayError::Undecided) = conclusion {
-            // Words come between two turns.
+        let conclusion = conclude(relay, words, &tracked.batch, &receipt, is_settled).await?;
+        if conclusion.waits_for_words {
+            // They come between two turns.
             tracked.look_after = Instant::now();
         }
-        Ok(Some((receipt, conclusion?)))
+        Ok(Some((receipt, conclusion)))
     };
     decided.await.or_else(retry_if_node)
 }

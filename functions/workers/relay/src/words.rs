@@ -70,6 +70,8 @@ pub(crate) struct Words<'a> {
 struct Found {
     since: Instant,
     is_over: bool,
+    /// Whether outcomes wait for them.
+    is_awaited: bool,
     /// By the operation's position.
     words: HashMap<usize, String>,
 }
@@ -86,9 +88,10 @@ impl<'a> Words<'a> {
         let (relay, searches, sender) = (self.relay, &self.searches, &self.sender);
         let found = self.batches.entry(place).or_insert_with(|| {
             searches.push(search(relay, place, question(), sender.clone()).boxed_local());
-            Found { since: Instant::now(), is_over: false, words: HashMap::new() }
+            Found { since: Instant::now(), is_over: false, is_awaited: false, words: HashMap::new() }
         });
         let is_enough = found.is_over || found.since.elapsed() >= relay.times.reason;
+        found.is_awaited = !is_enough;
         is_enough.then(|| found.words.clone())
     }
 
@@ -117,9 +120,9 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether nothing is looked for.
+    /// Whether nothing is looked for, and no outcomes wait.
     pub(crate) fn is_idle(&self) -> bool {
-        self.searches.is_empty()
+        self.searches.is_empty() && !self.batches.values().any(|found| found.is_awaited)
     }
 }
 
