@@ -100,6 +100,7 @@ RULES = (
     "must be 0: a timed sale has no limit; use fixedPrice",
     "must be left out beside metadata, which gets a URI itself",
     "belongs to a new collection: leave it out beside the address of one that is there",
+    "is the collection that the moment is in",
 )
 # The document doesn't forbid further fields: generated clients would refuse what a later version adds.
 NOT_A_FIELD = re.compile(r"is not a field here(; did you mean \w+\?)?$")
