@@ -54,7 +54,9 @@ async fn rows_of_an_older_form_get_the_newest_and_lose_nothing() -> Result<(), E
         assert_eq!(rewrite(&database.endpoint, &[&key]).await?, (true, expected.to_owned()));
     }
     let mut expected = newest.clone();
-    expected.insert("version".to_owned(), number("2"));
+    // The worker that asks the address for its challenge may have changed the row before it was copied.
+    let version: u64 = newest["version"].as_n().map_err(|_| "no version")?.parse()?;
+    expected.insert("version".to_owned(), number(&(version + 1).to_string()));
     webhook(&mut expected).remove("former_key");
     let read = async |row: &Row| {
         let call = client.get_item().table_name(TABLE).key("pk", row["pk"].clone()).key("sk", row["sk"].clone());
