@@ -313,13 +313,23 @@ async fn conclude_each(
     if failed.is_empty() {
         return Ok(conclusion);
     }
-    let overtaken = overtaken(relay, (batch, receipt), &operations, &executions, &rows).await?;
+    let place = (batch.slot, receipt.block_hash);
+    let overtaken = match words.overtaken(place) {
+        Some(known) => known,
+        None => overtaken(relay, (batch, receipt), &operations, &executions, &rows).await?,
+    };
     let unknown: Vec<_> = failed.iter().copied().filter(|failed| !overtaken.contains(&failed.index)).collect();
     let failed: Vec<_> = failed.into_iter().map(|failed| failed.index).collect();
     let mut found = HashMap::new();
     if !unknown.is_empty() {
-        let question = || Question { operations, block: receipt.block, failed: failed.clone(), unknown };
-        let Some(words) = words.of((batch.slot, receipt.block_hash), question) else {
+        let question = || Question {
+            operations,
+            block: receipt.block,
+            failed: failed.clone(),
+            overtaken: overtaken.clone(),
+            unknown,
+        };
+        let Some(words) = words.of(place, question) else {
             return Ok(Conclusion { waits_for_words: true, ..conclusion });
         };
         found = words;
@@ -335,7 +345,7 @@ async fn conclude_each(
         };
         Some((verdict, cost))
     };
-    conclusion.add(store(relay, batch, members().map(unclear).collect(), stage).await?);
+    conclusion.add(store_in(relay, batch, &rows, members().map(unclear).collect(), stage).await?);
     Ok(conclusion)
 }
 

@@ -1,7 +1,7 @@
 //! Why transactions failed, in words: nodes are asked beside the leader's turns, and may never say.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     future::pending,
     sync::mpsc::{self, Receiver, Sender},
     time::Instant,
@@ -47,6 +47,8 @@ pub(crate) struct Question {
     pub(crate) block: u64,
     /// Positions of all operations that failed, those included that need no words.
     pub(crate) failed: Vec<usize>,
+    /// Those that others came before, which need none.
+    pub(crate) overtaken: HashSet<usize>,
     /// Those that need some.
     pub(crate) unknown: Vec<Failed>,
 }
@@ -72,6 +74,8 @@ struct Found {
     is_over: bool,
     /// Whether outcomes wait for them.
     is_awaited: bool,
+    /// Positions of operations that others came before: a block's state never changes.
+    overtaken: HashSet<usize>,
     /// By the operation's position.
     words: HashMap<usize, String>,
 }
@@ -87,12 +91,19 @@ impl<'a> Words<'a> {
     pub(crate) fn of(&mut self, place: Place, question: impl FnOnce() -> Question) -> Option<HashMap<usize, String>> {
         let (relay, searches, sender) = (self.relay, &self.searches, &self.sender);
         let found = self.batches.entry(place).or_insert_with(|| {
-            searches.push(search(relay, place, question(), sender.clone()).boxed_local());
-            Found { since: Instant::now(), is_over: false, is_awaited: false, words: HashMap::new() }
+            let mut question = question();
+            let overtaken = std::mem::take(&mut question.overtaken);
+            searches.push(search(relay, place, question, sender.clone()).boxed_local());
+            Found { since: Instant::now(), is_over: false, is_awaited: false, overtaken, words: HashMap::new() }
         });
         let is_enough = found.is_over || found.since.elapsed() >= relay.times.reason;
         found.is_awaited = !is_enough;
         is_enough.then(|| found.words.clone())
+    }
+
+    /// What is known of who came before a batch's operations, if its words are looked for.
+    pub(crate) fn overtaken(&self, place: Place) -> Option<HashSet<usize>> {
+        self.batches.get(&place).map(|found| found.overtaken.clone())
     }
 
     /// What was found since it was asked last.
@@ -129,7 +140,7 @@ impl<'a> Words<'a> {
 /// Looks for words until there are all, or nodes have been asked for long enough. One call for all, up to three more
 /// for each without words, side by side.
 async fn search(relay: &ChainRelay, place: Place, question: Question, sender: Sender<Explained>) -> Place {
-    let Question { operations, block, failed, mut unknown } = question;
+    let Question { operations, block, failed, mut unknown, .. } = question;
     let (slot, operations) = (place.0, &operations);
     let (safe, lane): (_, Address) = (relay.operator.safe, slot.lane.into());
     // Nobody may be there to hear it any more.
