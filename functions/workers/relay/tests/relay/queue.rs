@@ -18,8 +18,10 @@ use shared::{
 };
 
 use crate::{
-    proxy::{self, Act, Gate},
-    support::{Error, FOREVER, queue, relay, renaming, run, spawn, stage, token_creation, transaction, until},
+    proxy::{self, Act},
+    support::{
+        Error, FOREVER, queue, relay, renaming, run, silent_relay, spawn, stage, token_creation, transaction, until,
+    },
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,16 +142,10 @@ async fn reasons_of_a_batch_take_one_simulation() -> Result<(), Error> {
 async fn outcomes_are_told_before_reasons_are_found() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-words", 2).await?;
     let closed = workshop.collection(&[]).await?;
-    let gate = Gate::default();
-    let words = gate.clone();
-    let url = proxy::start(&workshop.rpc_url, move |request| match &*request.operation {
-        "eth_simulateV1" => Act::Wait(words.clone()),
-        _ => Act::Forward,
-    })
-    .await?;
+    let (silent, gate) = silent_relay(&workshop).await?;
     let refused = queue(&workshop, &artists[0], vec![renaming(closed, "ar://forbidden")]).await?[0];
     let done = queue(&workshop, &artists[1], vec![renaming(collection, "ar://done")]).await?[0];
-    let mut running = spawn(relay(&workshop, &url)?);
+    let mut running = spawn(silent);
 
     let is_done = async || Ok(transaction(&workshop, &artists[1], done).await?.status == TransactionStatus::Mined);
     until("mined", is_done).await?;

@@ -32,7 +32,7 @@ use uuid::Uuid;
 pub use crate::common::*;
 use crate::{
     common::money::{Spent, lanes_wei, spent},
-    proxy::{self, Act},
+    proxy::{self, Act, Gate},
 };
 
 /// Longer than any test takes.
@@ -103,6 +103,18 @@ pub async fn relay_behind(
     let first = proxy::start(&workshop.rpc_url, disturb).await?;
     let node = nodes(workshop, &[first, workshop.rpc_url.clone()])?;
     Ok(ChainRelay { node, ..relay(workshop, &workshop.rpc_url)? })
+}
+
+/// A relay whose node has no words before the gate is open.
+pub async fn silent_relay(workshop: &Workshop) -> Result<(ChainRelay, Gate), Error> {
+    let gate = Gate::default();
+    let words = gate.clone();
+    let url = proxy::start(&workshop.rpc_url, move |request| match &*request.operation {
+        "eth_simulateV1" => Act::Wait(words.clone()),
+        _ => Act::Forward,
+    })
+    .await?;
+    Ok((relay(workshop, &url)?, gate))
 }
 
 /// The chain's nodes at these URLs.

@@ -15,14 +15,14 @@ use alloy::{
     sol_types::SolEvent,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::{contracts::DEPLOYER, patience::eventually};
+use local::{contracts::DEPLOYER, patience::eventually, workshop::Workshop};
 use shared::{
     chain::contracts::native::{
         Creator1155,
         SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
     },
     model::{Call, Plan, TransactionStatus},
-    store::artist::{Artist, BatchReference, NewTransaction},
+    store::artist::{Artist, BatchReference, NewTransaction, Transaction},
 };
 
 use crate::{
@@ -73,6 +73,17 @@ fn new_split(factory: Address, artist: &Artist) -> Call {
     Call::new(factory, &creation)
 }
 
+/// Lets another token of the collection come before one that was sent, in the next block.
+async fn overtake(
+    workshop: &Workshop,
+    sent: &Transaction,
+    forgets: &AtomicBool,
+    collection: Address,
+) -> Result<(), Error> {
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
+    come_before(workshop, sent, forgets, DEPLOYER, Call::new(collection, &other)).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-overtaken", 1).await?;
@@ -91,8 +102,7 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
         .update_expression("REMOVE attempts_wei")
         .send()
         .await?;
-    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
-    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    overtake(&workshop, &sent, &forgets, collection).await?;
     node.anvil_mine(Some(1), None).await?;
     node.anvil_set_auto_mine(true).await?;
 
@@ -120,8 +130,7 @@ async fn overtaken_creation_goes_back_although_no_node_has_words() -> Result<(),
     let (url, forgets) = wordless(&workshop).await?;
     let mut running = spawn(relay(&workshop, &url)?);
     let sent = until_sent(&workshop, &artist, id).await?;
-    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
-    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    overtake(&workshop, &sent, &forgets, collection).await?;
     node.anvil_mine(Some(1), None).await?;
     node.anvil_set_auto_mine(true).await?;
 
@@ -184,8 +193,7 @@ async fn attempt_is_counted_although_the_row_changes_meanwhile() -> Result<(), E
     .await?;
     let mut running = spawn(relay_over(&workshop, &ways).await?);
     let sent = until_sent(&workshop, &artist, id).await?;
-    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
-    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    overtake(&workshop, &sent, &forgets, collection).await?;
     until("held", async || Ok(is_held.load(Relaxed))).await?;
 
     // What another batch cost it is corrected between the read and the write.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use alloy::primitives::Address;
 use local::workshop::Workshop;
-use relay::ChainRelay;
 use shared::{
     model::{TransactionId, TransactionStatus},
     store::artist::Artist,
@@ -12,7 +11,7 @@ use shared::{
 
 use crate::{
     proxy::{self, Act, Gate, Request},
-    support::{Error, SHORT, batch_of, queue, relay, renaming, spawn, stage, transaction, until},
+    support::{Error, SHORT, batch_of, queue, relay, renaming, silent_relay, spawn, stage, transaction, until},
 };
 
 /// What is said without words.
@@ -32,18 +31,6 @@ async fn queue_refused(workshop: &Workshop, artists: &[Artist]) -> Result<Vec<Tr
         ids.extend(queue(workshop, artist, vec![renaming(collection, "ar://forbidden")]).await?);
     }
     Ok(ids)
-}
-
-/// A relay whose node has no words before the gate is open.
-async fn silent_relay(workshop: &Workshop) -> Result<(ChainRelay, Gate), Error> {
-    let gate = Gate::default();
-    let words = gate.clone();
-    let url = proxy::start(&workshop.rpc_url, move |request| match &*request.operation {
-        "eth_simulateV1" => Act::Wait(words.clone()),
-        _ => Act::Forward,
-    })
-    .await?;
-    Ok((relay(workshop, &url)?, gate))
 }
 
 #[tokio::test(flavor = "multi_thread")]
