@@ -109,7 +109,8 @@ pub fn payees(chain: &Chain, calls: &[Call]) -> BTreeSet<Address> {
     calls.iter().filter_map(of_call).collect()
 }
 
-/// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment.
+/// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment. What
+/// is bought, and a comment, is the account's own: gifts are mints by a collection's admins, without value.
 fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) -> bool {
     let (addresses, kind) = (&chain.addresses, kind(chain, account, call.target));
     let free: &[[u8; 4]] = match kind {
@@ -134,7 +135,8 @@ fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) ->
     match (kind, function) {
         (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
             let is_seller = |minter| minter == addresses.fixed_price_minter || Some(minter) == addresses.merkle_minter;
-            Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| is_seller(mint.minter))
+            let purchase = Creator1155::mintCall::abi_decode(&call.data);
+            purchase.is_ok_and(|mint| is_seller(mint.minter) && is_for(account, &mint.minterArguments))
         }
         (ContractKind::Collection, PushSplit::distributeCall::SELECTOR) => {
             let pays_known = |payout: PushSplit::distributeCall| [NATIVE_TOKEN, addresses.usdc].contains(&payout.token);
@@ -155,11 +157,22 @@ fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) ->
             let is_seller = |spender| spender == addresses.erc20_minter || Some(spender) == controller;
             call.value.is_zero() && spender.is_ok_and(is_seller)
         }
-        (ContractKind::Erc20Minter, Erc20Minter::mintCall::SELECTOR)
-        | (ContractKind::TimedMinter, TimedMinter::mintCall::SELECTOR)
-        | (ContractKind::Comments, CommentsProtocol::commentCall::SELECTOR) => true,
+        (ContractKind::Erc20Minter, Erc20Minter::mintCall::SELECTOR) => {
+            Erc20Minter::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.mintTo == account)
+        }
+        (ContractKind::TimedMinter, TimedMinter::mintCall::SELECTOR) => {
+            TimedMinter::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.mintTo == account)
+        }
+        (ContractKind::Comments, CommentsProtocol::commentCall::SELECTOR) => {
+            CommentsProtocol::commentCall::abi_decode(&call.data).is_ok_and(|comment| comment.commenter == account)
+        }
         _ => false,
     }
+}
+
+/// Whether a seller's arguments name the account as who gets the tokens: those of each seller begin with it.
+fn is_for(account: Address, arguments: &[u8]) -> bool {
+    arguments.starts_with(account.into_word().as_slice())
 }
 
 /// Actions that a collection may run on itself in a batch or during creation.
@@ -217,7 +230,10 @@ pub(super) fn kind(chain: &Chain, account: Address, target: Address) -> Contract
 
 #[cfg(test)]
 mod tests {
-    use alloy::primitives::U256;
+    use alloy::{
+        primitives::{B256, U256},
+        sol_types::SolValue,
+    };
 
     use super::*;
     use crate::{chain::chains::Chains, model::ChainId};
@@ -259,7 +275,7 @@ mod tests {
         let is_admitted = |call: Call| policy().admit_calls(chain, account, &[call]).is_ok();
         let mint = |minter| {
             let quantity = U256::ONE;
-            let (rewards, arguments) = (Vec::new(), Bytes::new());
+            let (rewards, arguments) = (Vec::new(), account.into_word().to_vec().into());
             Creator1155::mintCall {
                 minter,
                 tokenId: quantity,
@@ -315,6 +331,73 @@ mod tests {
         ] {
             assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
         }
+    }
+
+    #[test]
+    fn what_is_bought_is_the_accounts_own() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let addresses = &chain.addresses;
+        let [account, stranger, collection] = [1, 2, 3].map(Address::repeat_byte);
+        let mint = |minter, arguments: Vec<u8>| {
+            let mint = Creator1155::mintCall {
+                minter,
+                tokenId: U256::ONE,
+                quantity: U256::ONE,
+                rewardsRecipients: vec![stranger],
+                minterArguments: arguments.into(),
+            };
+            Call::new(collection, &mint)
+        };
+        let for_usdc = |to| Erc20Minter::mintCall {
+            mintTo: to,
+            quantity: U256::ONE,
+            tokenAddress: collection,
+            tokenId: U256::ONE,
+            totalValue: U256::ONE,
+            currency: addresses.usdc,
+            mintReferral: stranger,
+            comment: String::new(),
+        };
+        let timed = |to| TimedMinter::mintCall {
+            mintTo: to,
+            quantity: U256::ONE,
+            collection,
+            tokenId: U256::ONE,
+            mintReferral: stranger,
+            comment: String::new(),
+        };
+        let comment = |commenter| CommentsProtocol::commentCall {
+            commenter,
+            contractAddress: collection,
+            tokenId: U256::ONE,
+            text: String::new(),
+            replyTo: CommentsProtocol::CommentIdentifier {
+                commenter: stranger,
+                contractAddress: collection,
+                tokenId: U256::ONE,
+                nonce: B256::ZERO,
+            },
+            commenterSmartWallet: Address::ZERO,
+            referrer: Address::ZERO,
+        };
+        let path = vec![B256::repeat_byte(9)];
+        for to in [account, stranger] {
+            for call in [
+                mint(addresses.fixed_price_minter, to.into_word().to_vec()),
+                mint(addresses.fixed_price_minter, (to, "Mine").abi_encode_params()),
+                mint(addresses.merkle_minter.unwrap(), (to, U256::ONE, U256::ONE, path.clone()).abi_encode_params()),
+                Call::new(addresses.erc20_minter, &for_usdc(to)),
+                Call::new(addresses.timed_minter, &timed(to)),
+                Call::new(addresses.comments, &comment(to)),
+            ] {
+                let call = call.with_value(U256::ONE);
+                let admitted = policy().admit_calls(chain, account, std::slice::from_ref(&call));
+                assert_eq!(admitted.is_ok(), to == account, "{call:?}");
+            }
+        }
+        let nobodys = mint(addresses.fixed_price_minter, Vec::new());
+        assert!(policy().admit_calls(chain, account, &[nobodys]).is_err());
     }
 
     #[test]
