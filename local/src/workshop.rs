@@ -283,8 +283,12 @@ impl Workshop {
 
     /// Queues transactions of one request.
     pub async fn queue(&self, artist: &Artist, transactions: Vec<NewTransaction>) -> Result<Vec<TransactionId>, Error> {
-        let admission = self.admission(artist, transactions).await?;
-        match self.transactions().admit(&admission, clock::now()?).await? {
+        self.admit(&self.admission(artist, transactions).await?).await
+    }
+
+    /// Queues the transactions of an admission.
+    pub async fn admit(&self, admission: &Admission) -> Result<Vec<TransactionId>, Error> {
+        match self.transactions().admit(admission, clock::now()?).await? {
             Admitted::Queued(queued) => Ok(queued.into_iter().map(|transaction| transaction.id).collect()),
             Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
         }

@@ -7,6 +7,7 @@ mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod fees;
+mod forged;
 mod hostile;
 mod interruptions;
 mod lanes;
