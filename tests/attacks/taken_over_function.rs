@@ -4,18 +4,19 @@ use alloy::{
     primitives::{Address, U256},
     providers::Provider,
     signers::local::PrivateKeySigner,
+    sol_types::SolValue,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::queue::queue_calls;
 use serde_json::{Value, json};
 use shared::{
-    chain::contracts::native::{Creator1155, Erc20, Erc20Minter},
+    chain::contracts::native::{Creator1155, Erc20, Erc20Minter, TimedMinter},
     model::{Call, ChainId, WriteKind},
 };
 use tests::{Answer, Collector, Stack, eventually, personal_sign};
 
 const CHAIN: ChainId = ChainId(8453);
-const GAS: u64 = 100_000;
+const GAS: u64 = 1_000_000;
 
 /// The outcome of calls that are queued past all endpoints.
 async fn outcome(stack: &Stack, victim: &Collector, kind: WriteKind, calls: Vec<Call>) -> Value {
@@ -67,6 +68,75 @@ async fn queued_payment_to_an_account_that_is_not_the_artists_is_never_signed() 
     }
     let left = stack.chain().get_balance(victim.account).await.expect("a balance");
     assert_eq!((left, stack.usdc_of(victim.account).await), (U256::from(998_000), U256::from(998_000)));
+}
+
+#[tokio::test]
+async fn purchase_for_somebody_else_is_never_signed() {
+    const FEE: u64 = 111_000_000_000_000;
+    const PRICE: u64 = 1_500_000;
+    let stack = Stack::connect();
+    let (seller, victim) = (stack.new_collector().await, stack.new_collector().await);
+    let stranger = PrivateKeySigner::random().address();
+    stack.set_balance(victim.account, 10 * FEE).await;
+    stack.give_usdc(victim.account, 10 * PRICE).await;
+    let usdc = stack.contract("usdc");
+    let sale = |kind: &str, price: u64| {
+        let (price, end) = (price.to_string(), u64::MAX.to_string());
+        json!({"type": kind, "pricePerToken": price, "saleStart": 0, "saleEnd": end})
+    };
+    let mut sale_for_usdc = sale("erc20Mint", PRICE);
+    sale_for_usdc["currency"] = json!(usdc);
+    let fixed = stack.publish(&seller.key, sale("fixedPrice", 1_000), json!({})).await;
+    let for_usdc = stack.publish(&seller.key, sale_for_usdc, json!({})).await;
+    let timed = stack.publish(&seller.key, sale("timed", 0), json!({})).await;
+    let purchases = |to: Address| {
+        let (fee, price) = (U256::from(FEE), U256::from(PRICE));
+        let mint = Creator1155::mintCall {
+            minter: stack.contract("fixedPriceMinter"),
+            tokenId: U256::ONE,
+            quantity: U256::ONE,
+            rewardsRecipients: Vec::new(),
+            minterArguments: (to, String::new()).abi_encode_params().into(),
+        };
+        let approve = Erc20::approveCall { spender: stack.contract("erc20Minter"), amount: price };
+        let mint_for_usdc = Erc20Minter::mintCall {
+            mintTo: to,
+            quantity: U256::ONE,
+            tokenAddress: for_usdc,
+            tokenId: U256::ONE,
+            totalValue: price,
+            currency: usdc,
+            mintReferral: Address::ZERO,
+            comment: String::new(),
+        };
+        let mint_in_time = TimedMinter::mintCall {
+            mintTo: to,
+            quantity: U256::ONE,
+            collection: timed,
+            tokenId: U256::ONE,
+            mintReferral: Address::ZERO,
+            comment: String::new(),
+        };
+        let minter = Call::new(stack.contract("erc20Minter"), &mint_for_usdc).with_value(fee);
+        let in_time = Call::new(stack.contract("timedMinter"), &mint_in_time).with_value(fee);
+        [
+            (fixed, vec![Call::new(fixed, &mint).with_value(fee + U256::from(1_000))]),
+            (for_usdc, vec![Call::new(usdc, &approve), minter]),
+            (timed, vec![in_time]),
+        ]
+    };
+
+    for (collection, calls) in purchases(stranger) {
+        let refused = outcome(&stack, &victim, WriteKind::Payment, calls.clone()).await;
+        assert_eq!((&refused["status"], &refused["hash"]), (&"failed".into(), &Value::Null), "{calls:?}: {refused}");
+        assert!(refused["reason"].as_str().is_some_and(|reason| reason.contains("policy")), "{calls:?}: {refused}");
+        assert!(stack.tokens_of(stranger, collection).await.is_zero());
+    }
+    for (collection, calls) in purchases(victim.account) {
+        let bought = outcome(&stack, &victim, WriteKind::Payment, calls.clone()).await;
+        assert_eq!(bought["status"], "mined", "{calls:?}: {bought}");
+        assert_eq!(stack.tokens_of(victim.account, collection).await, U256::ONE);
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use local::{recorder::Need, roles};
+use shared::model::WriteKind;
 use template::Function;
 
 use crate::{
@@ -101,6 +102,54 @@ const CREDENTIALS: [(&str, &str); 17] = [
 
 /// Attributes of a transaction that say what is signed for whom.
 const SIGNED: [&str; 8] = ["plan", "kind", "account", "gas", "artist_id", "chain", "is_deployed", "place"];
+
+/// All functions that may queue anything, by what. `functions/workers/relay/tests/relay/forged.rs` shows what each kind
+/// can't do, whoever queued it.
+const QUEUES: [(&[WriteKind], &[&str]); 5] = [
+    (
+        &[WriteKind::Plain],
+        &[
+            "airdrop-moment",
+            "claim-moment",
+            "create-collection",
+            "create-moment",
+            "create-moments",
+            "create-split",
+            "create-writing",
+            "distribute-split",
+            "migrate-moments",
+            "set-allow-list",
+            "update-collection",
+            "update-moment-uri",
+            "update-sale",
+        ],
+    ),
+    (&[WriteKind::Payment], &["collect-moment", "withdraw-funds"]),
+    (&[WriteKind::Plain, WriteKind::Payment], &["create-comment"]),
+    (
+        &[WriteKind::Plain, WriteKind::Grant],
+        &["add-collection-admin", "grant-permission", "move-moment", "remove-collection-admin", "revoke-permission"],
+    ),
+    (&WriteKind::ALL, &["relay"]),
+];
+
+#[test]
+fn no_role_queues_anything_but_the_kinds_that_its_function_is_there_for() {
+    let functions = template().functions().expect("functions");
+    let mut found: BTreeMap<Vec<WriteKind>, BTreeSet<&str>> = BTreeMap::new();
+    for function in &functions {
+        let queues = |kind: &WriteKind| {
+            let partition = format!("QUEUE#1#{kind}");
+            CHANGES.iter().any(|action| may(function, action, "ArtistTable", &partition, &[]))
+        };
+        let kinds: Vec<_> = WriteKind::ALL.into_iter().filter(queues).collect();
+        if !kinds.is_empty() {
+            found.entry(kinds).or_default().insert(&function.binary);
+        }
+    }
+    let expected = QUEUES.iter().map(|(kinds, functions)| (kinds.to_vec(), functions.iter().copied().collect()));
+    assert_eq!(found, expected.collect::<BTreeMap<Vec<WriteKind>, BTreeSet<&str>>>());
+}
 
 #[test]
 fn no_role_makes_anybody_of_its_function_but_those_whose_job_it_is() {

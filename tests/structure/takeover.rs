@@ -14,7 +14,7 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 pub const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 40] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "log-out", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "log-out", "revoke-api-key"]),
@@ -118,21 +118,6 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("ArtistTable", "ALLOWED#x", &WRITES, &["set-allow-list"]),
     ("ArtistTable", "CLAIM#x", &WRITES, &["create-claim-link", "erase-artists"]),
     ("ArtistTable", "CLAIMS#x", &WRITES, &["claim-moment", "create-claim-link", "delete-claim-link", "erase-artists"]),
-    // What the relay signs: money and permissions are queued by those few.
-    ("ArtistTable", "QUEUE#1#PAYMENT", &CHANGES, &["collect-moment", "create-comment", "relay", "withdraw-funds"]),
-    (
-        "ArtistTable",
-        "QUEUE#1#GRANT",
-        &CHANGES,
-        &[
-            "add-collection-admin",
-            "grant-permission",
-            "move-moment",
-            "relay",
-            "remove-collection-admin",
-            "revoke-permission",
-        ],
-    ),
     ("ArtistTable", "TRANSACTIONS#x", &["UpdateItem"], &["cancel-transaction", "relay"]),
     // Which collections are taken for a factory's.
     ("ArtistTable", "MADE#x", &WRITES, &["relay"]),
