@@ -20,7 +20,9 @@ pub fn exists(place: &str) -> bool {
     let (path, words) = place.split_once("::").expect("file::test");
     let text = read(path);
     let before = text.split(&format!("fn {words}(")).next().filter(|before| before.len() < text.len());
-    let is_test =
-        before.is_some_and(|before| before.trim_end().trim_end_matches("async").trim_end().ends_with("test]"));
+    let is_test = before.is_some_and(|before| {
+        let head = before.trim_end().trim_end_matches("async").trim_end();
+        head.ends_with("test]") || head.lines().next_back().is_some_and(|line| line.starts_with("#[tokio::test("))
+    });
     is_test || words.contains(' ') && text.contains(words)
 }
