@@ -37,7 +37,8 @@ class Account:
         self.data, self.stack = self.find_stack(self.data_name), self.find_stack(self.stack_name)
         self.known = parameters(self.stack)
         overrides = (each.split("=", 1) for each in settings["parameter_overrides"])
-        self.wanted = parameters(self.data) | self.known | {name: value.strip("'") for name, value in overrides}
+        self.overrides = {name: value.strip("'") for name, value in overrides}
+        self.wanted = parameters(self.data) | self.known | self.overrides
         # What the data's stack hands over are parameters of the code's, where it has them.
         self.handed_over = outputs(self.data)
         self.outputs = self.handed_over | outputs(self.stack)
@@ -103,10 +104,38 @@ def is_deployed(stack):
     return stack is not None and stack["StackStatus"] not in (*DEAD, "REVIEW_IN_PROGRESS")
 
 
-def needed_executions():
-    """The quota that reservations need."""
-    reserved = re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", CODE.read_text())
-    return sum(map(int, reserved)) + UNRESERVED
+def reservations():
+    """What the template reserves for each function, by logical id."""
+    functions = re.split(r"^  (?=\w+:\n)", CODE.read_text(), flags=re.MULTILINE)
+    found = ((each.split(":")[0], re.search(r"^      ReservedConcurrentExecutions: !If \[\w+, (\d+),", each, re.MULTILINE))
+             for each in functions)
+    return {name: int(match[1]) for name, match in found if match}
+
+
+def room(account):
+    """How many executions a deployment may reserve: what the stage's functions have reserved already is its own."""
+    client, held, reserving = account.aws("lambda"), 0, reservations()
+    if account.is_deployed():
+        pages = account.aws("cloudformation").get_paginator("list_stack_resources").paginate(StackName=account.stack_name)
+        functions = [each["PhysicalResourceId"] for page in pages for each in page["StackResourceSummaries"]
+                     if each["LogicalResourceId"] in reserving and each.get("PhysicalResourceId")]
+        held = sum(client.get_function_concurrency(FunctionName=each).get("ReservedConcurrentExecutions", 0)
+                   for each in functions)
+    return client.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"] + held - UNRESERVED
+
+
+def lacking(account):
+    """What to do if the account can't keep what is reserved, otherwise `None`."""
+    needed, left = sum(reservations().values()), room(account)
+    if left < needed:
+        return (f"{needed} executions are to be reserved, and Lambda can reserve {max(left, 0)} in this account: have its quota "
+                f"of concurrent executions raised by {needed - left}")
+    return None
+
+
+def is_left_to_production(account):
+    """Whether a deployment decides about reserved concurrency, by what the account can keep."""
+    return account.wanted["Stage"] == "production" and account.overrides.get("ReserveConcurrency") not in ("yes", "no")
 
 
 def check_stack(account):
@@ -132,9 +161,9 @@ def check_names(account):
 
 
 def check_reservations(account):
-    needed = needed_executions()
-    if account.parameter("ReserveConcurrency") == "yes" and (most := executions(account)) < needed:
-        yield f"Lambda runs {most} functions at once in this account, and ReserveConcurrency=yes needs {needed}: set it to no"
+    is_reserved = account.parameter("ReserveConcurrency") == "yes" and not is_left_to_production(account)
+    if is_reserved and (what := lacking(account)):
+        yield f"{what}, or set ReserveConcurrency=no"
 
 
 def check_nodes(account):
@@ -165,6 +194,8 @@ def notes(account):
         yield "SES is in the sandbox, where only verified addresses get codes: request production access"
     if (most := executions(account)) < FEWEST_EXECUTIONS:
         yield few_executions(most)
+    if is_left_to_production(account) and (what := lacking(account)):
+        yield what
     if account.has_distribution() and not account.aws("cloudfront").list_distributions()["DistributionList"]["Quantity"]:
         yield ("this account has no CloudFront distribution yet: if AWS refuses one until the account is verified, ask its "
                "support, and set Distribution=never in samconfig.toml until then")

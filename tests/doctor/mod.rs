@@ -113,6 +113,70 @@ async fn a_chain_that_loses_its_nodes_by_a_slip_is_not_deployed() {
     }
 }
 
+/// What a deployment sets in an account with this quota, of which the stage has 20 already, and what the doctor refuses. In
+/// place of a quota that nobody may read, what is set already.
+const RESERVATIONS: &str = r#"
+import importlib.machinery, importlib.util, sys
+sys.path.insert(0, "local/sam")
+sys.dont_write_bytecode = True
+import account
+from botocore.exceptions import ClientError
+loader = importlib.machinery.SourceFileLoader("deploy", "local/sam/deploy")
+deploy = importlib.util.module_from_spec(importlib.util.spec_from_loader("deploy", loader))
+loader.exec_module(deploy)
+stage, quota, *given = sys.argv[1:]
+class Wanted:
+    known = {"ReserveConcurrency": quota} if quota in ("yes", "no") else {}
+    stack_name = "moments"
+    parameter = account.Account.parameter
+    overrides = dict(each.split("=") for each in given)
+    wanted = {"Stage": stage} | overrides
+    def is_deployed(self): return True
+    def aws(self, service): return self
+    def get_paginator(self, name): return self
+    def paginate(self, **stack):
+        return [{"StackResourceSummaries": [{"LogicalResourceId": each, "PhysicalResourceId": each}
+                                            for each in ("LogOutFunction", "ListCommentsFunction")]}]
+    def get_function_concurrency(self, FunctionName):
+        return {"LogOutFunction": {"ReservedConcurrentExecutions": 20}}[FunctionName]
+    def get_account_settings(self):
+        if not quota.isdigit():
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "not authorized"}}, "GetAccountSettings")
+        return {"AccountLimit": {"ConcurrentExecutions": int(quota), "UnreservedConcurrentExecutions": int(quota) - 20}}
+print(*deploy.reserved(Wanted()), *account.check_reservations(Wanted()))
+"#;
+
+#[tokio::test]
+async fn production_reserves_concurrency_where_the_account_has_room() {
+    let decided = async |given: &[&str]| {
+        let (is_decided, told) = run("http://127.0.0.1:9", &[&["-c", RESERVATIONS], given].concat()).await;
+        assert!(is_decided, "{told}");
+        told
+    };
+    let lacking = decided(&["production", "100"]).await;
+    let missing = lacking.split("raised by ").nth(1).and_then(|rest| rest.split(',').next()).expect("a number");
+    let quota = 100 + missing.parse::<u32>().expect("a number");
+    let (enough, fewer) = (quota.to_string(), (quota - 1).to_string());
+    assert_eq!(decided(&["production", &enough]).await, "ReserveConcurrency=yes\n");
+    let none = decided(&["production", &fewer]).await;
+    assert!(none.starts_with("ReserveConcurrency=no\nwarning: nothing is reserved: "), "{none}");
+    assert!(none.contains("concurrent executions raised by 1, and deploy again"), "{none}");
+    for (set, kept) in [("nothing", "no"), ("no", "no"), ("yes", "yes")] {
+        let unread = decided(&["production", set]).await;
+        assert!(
+            unread.starts_with(&format!("ReserveConcurrency={kept}\nwarning: ReserveConcurrency stays ")),
+            "{unread}"
+        );
+        assert!(unread.contains("can't be read: not authorized"), "{unread}");
+    }
+    assert_eq!(decided(&["production", &fewer, "ReserveConcurrency=no"]).await, "\n");
+    assert_eq!(decided(&["staging", &enough]).await, "\n");
+    for stage in ["staging", "production"] {
+        let refused = decided(&[stage, &fewer, "ReserveConcurrency=yes"]).await;
+        assert!(refused.contains("raised by 1, or set ReserveConcurrency=no"), "{refused}");
+    }
+}
+
 #[tokio::test]
 async fn copies_that_are_missing_or_can_be_deleted_are_named() {
     let parameters = parameters(&[("CopyRegion", "eu-west-1")]);

@@ -35,6 +35,25 @@ const NAMES: [(&str, &str, usize); 16] = [
     ("AWS::CloudFront::OriginRequestPolicy", "OriginRequestPolicyConfig.Name", 128),
 ];
 
+/// What clients that take up the rest leave: signing in, taking power away, getting money out, and completing uploads.
+const RESERVED: [(&str, usize); 15] = [
+    ("send-code", 100),
+    ("log-in", 100),
+    ("use-link", 50),
+    ("use-wallet", 50),
+    ("use-passkey", 50),
+    ("challenge-sign-in", 20),
+    ("challenge-passkey-sign-in", 20),
+    ("log-out", 20),
+    ("revoke-api-key", 20),
+    ("revoke-permission", 20),
+    ("withdraw-funds", 20),
+    ("complete-upload", 20),
+    ("forget-device", 10),
+    ("disconnect-wallet", 10),
+    ("remove-passkey", 10),
+];
+
 const SCHEDULE_NAME: usize = 64;
 const ROLE_NAME: usize = 64;
 /// What CloudFormation adds to a role's name after the last hyphen.
@@ -124,7 +143,7 @@ fn a_small_stage_has_fewer_alarms_and_each_speaks_for_itself() {
 }
 
 #[test]
-fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
+fn production_reserves_concurrency_that_is_summed_up_in_the_guide() {
     let template = template();
     let names = |choice: &[(&str, &str)]| {
         let given = choice.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -137,16 +156,19 @@ fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
         reserved.map(|reserved| reserved.parse::<usize>().expect("a number")).sum()
     };
     let functions = template.functions().expect("functions");
-    for binary in ["send-code", "log-in", "log-out", "revoke-api-key", "withdraw-funds"] {
+    for (binary, reserved) in RESERVED {
         let function = functions.iter().find(|function| function.binary == binary).expect(binary);
-        assert!(function.reserved_concurrency.is_some(), "{binary} has nothing left where others take all");
+        assert_eq!(function.reserved_concurrency, Some(reserved), "{binary}");
     }
     let waiting = functions.iter().find(|function| function.binary == "wait-for-events").expect("wait-for-events");
     let tenth = waiting.reserved_concurrency.map(|most| most / 10);
     assert_eq!(tenth, Some(MAX_NETWORK_WAITS.into()), "one network holds more of what waits than a tenth");
-    assert_eq!(sum(&names(&[])), 0, "a new account can't reserve any");
-    let most = sum(&names(&[("ReserveConcurrency", "yes")]));
-    assert!(most > 0, "nothing is reserved");
+    let production = ("Stage", "production");
+    let most = sum(&names(&[production]));
+    assert_eq!(sum(&names(&[("ReserveConcurrency", "yes")])), most);
+    for choice in [&[production, ("ReserveConcurrency", "no")][..], &[]] {
+        assert_eq!(sum(&names(choice)), 0, "{choice:?}: a new account can't reserve any");
+    }
     // Lambda keeps a hundred for functions without a reservation.
     let sentence = format!("reserves {most}, for which the account needs {}", most + 100);
     assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
