@@ -1,6 +1,9 @@
 //! Places for fetches: a host or a collection has a few of all, so that one that answers slowly holds up only itself.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    net::{IpAddr, Ipv6Addr},
+};
 
 use shared::{
     model::Address,
@@ -13,6 +16,9 @@ const AT_ONCE: usize = 96;
 /// Of one host, or of one collection.
 const OF_ONE_SOURCE: usize = 4;
 
+/// Of the hosts of one domain, once half of all are taken: names below a domain cost nothing.
+const OF_ONE_DOMAIN: usize = 8;
+
 /// Of all that were read before: anybody may ask for that, and nobody's new document waits for it.
 const AGAIN: usize = 16;
 
@@ -23,6 +29,7 @@ const MAX_WAITING: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Source {
     Host(String),
+    Domain(String),
     Collection(Address),
     Again,
 }
@@ -32,6 +39,7 @@ impl Source {
     fn places(&self) -> usize {
         match self {
             Self::Host(_) | Self::Collection(_) => OF_ONE_SOURCE,
+            Self::Domain(_) => OF_ONE_DOMAIN,
             Self::Again => AGAIN,
         }
     }
@@ -128,7 +136,10 @@ impl Slots {
     }
 
     fn full(&self, due: &DueDocument) -> Option<Source> {
-        sources(due).into_iter().find(|source| self.taken.get(source).is_some_and(|taken| *taken >= source.places()))
+        sources(due).into_iter().find(|source| {
+            let is_limited = !matches!(source, Source::Domain(_)) || self.running >= AT_ONCE / 2;
+            is_limited && self.taken.get(source).is_some_and(|taken| *taken >= source.places())
+        })
     }
 
     fn take(&mut self, due: &DueDocument) {
@@ -139,11 +150,31 @@ impl Slots {
     }
 }
 
-/// The collection, the host of a web address, and whether it was read before.
+/// The collection, the host and the domain of a web address, and whether it was read before.
 fn sources(due: &DueDocument) -> Vec<Source> {
-    let host = host(&due.uri).map(Source::Host);
+    let web = host(&due.uri).map(|host| [Source::Domain(domain(&host)), Source::Host(host)]);
     let again = due.since.map(|_| Source::Again);
-    host.into_iter().chain([Source::Collection(due.collection)]).chain(again).collect()
+    web.into_iter().flatten().chain([Source::Collection(due.collection)]).chain(again).collect()
+}
+
+/// The last two labels of a name, or the network of an address: the /24, of IPv6 the /32. Owners of names under one suffix,
+/// such as `co.uk` or a provider's, share a domain's places, which are few only while half of all are taken. Networks of
+/// names don't count: a provider's has the names of thousands.
+fn domain(host: &str) -> String {
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => {
+            let [first, second, third, _] = address.octets();
+            format!("{first}.{second}.{third}.0/24")
+        }
+        Ok(IpAddr::V6(address)) => format!("{}/32", Ipv6Addr::from_bits(address.to_bits() >> 96 << 96)),
+        Err(_) => {
+            let mut labels = host.rsplit('.');
+            match (labels.next(), labels.next()) {
+                (Some(top), Some(name)) => format!("{name}.{top}"),
+                _ => host.to_owned(),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -186,6 +217,55 @@ mod tests {
         assert_eq!(slots.admit(&both, 100), Admission::Known);
         assert!(slots.release(&host[0]).is_empty(), "its collection has no place");
         assert_eq!(slots.release(&same[0]), [both]);
+    }
+
+    #[test]
+    fn hosts_of_one_domain_leave_half_of_the_places_to_others() {
+        let mut slots = Slots::default();
+        // Each in a collection of its own.
+        let wildcard: Vec<_> =
+            (0..96).map(|number| due(&format!("https://h{}.slow.example/{number}", number / 4), number)).collect();
+        let answers: Vec<_> = wildcard.iter().map(|due| slots.admit(due, 100)).collect();
+        assert_eq!(answers[..48], [Admission::Fetch; 48]);
+        assert_eq!(answers[48..], [Admission::Known; 48]);
+        for number in 100..148 {
+            let honest = due(&format!("https://www.honest{number}.example/{number}"), number);
+            assert_eq!(slots.admit(&honest, 100), Admission::Fetch);
+        }
+        assert!(!slots.is_free());
+        // It takes up none again until it has seven.
+        for due in &wildcard[..40] {
+            assert!(slots.release(due).is_empty());
+        }
+        assert_eq!(slots.release(&wildcard[40]), [wildcard[48].clone()]);
+    }
+
+    #[test]
+    fn one_domain_has_eight_places_once_half_of_all_are_taken() {
+        let mut slots = Slots::default();
+        let of = |name: &str, number: u32| due(&format!("https://{name}/{number}"), number);
+        let slow: Vec<_> = (0..8).map(|number| of(&format!("slow{}.co.uk", number / 4), number)).collect();
+        assert!(slow.iter().all(|due| slots.admit(due, 100) == Admission::Fetch));
+        let neighbour = |number| of(&format!("neighbour{number}.co.uk"), number);
+        assert_eq!(slots.admit(&neighbour(8), 100), Admission::Fetch, "the half is free");
+        for number in 9..60 {
+            assert_eq!(slots.admit(&of(&format!("name{number}.example"), number), 100), Admission::Fetch);
+        }
+        assert_eq!(slots.admit(&neighbour(100), 100), Admission::Known);
+        assert!(slots.release(&slow[0]).is_empty(), "eight are taken yet");
+        assert_eq!(slots.release(&slow[1]), [neighbour(100)]);
+    }
+
+    #[test]
+    fn a_domain_is_two_labels_or_a_network() {
+        for (host, expected) in [
+            ("a.b.example.com", "example.com"),
+            ("localhost", "localhost"),
+            ("8.8.4.4", "8.8.4.0/24"),
+            ("[2606:4700:1::1]", "2606:4700::/32"),
+        ] {
+            assert_eq!(domain(host), expected);
+        }
     }
 
     #[test]
