@@ -38,6 +38,10 @@ async fn devices_are_listed_with_their_activity_and_forgotten_one_by_one() {
     assert_eq!(answer.body, json!({"success": true}));
     forget(&artist.token, &ids[0]).await.expect_error(404);
     assert_eq!(listed().await, [ids[1].clone()]);
+    let activity = Answer::of(stack.get("/artists/activity").bearer_auth(&artist.token)).await.expect_success();
+    let told = activity.body["activity"].as_array().expect("a list");
+    let forgotten: Vec<_> = told.iter().filter(|one| one["kind"] == "device_forgotten").collect();
+    assert_eq!(forgotten.iter().map(|one| &one["subject"]).collect::<Vec<_>>(), [&ids[0]]);
     let wrong = forget(&artist.token, "laptop").await.expect_error(400);
     assert_eq!(wrong.failing_fields(), ["deviceId"]);
 }

@@ -36,6 +36,9 @@ async fn revoked_admin_loses_the_permission() {
     assert_eq!(answer.body["chainId"], 8453);
     assert!(permissions(&stack, writer.collection, 1, friends).await.is_zero());
     revoke(&stack, &writer.key, writer.collection, friends).await.expect_error(404);
+    // What was refused isn't told.
+    let told = Answer::of(stack.get("/artists/activity").bearer_auth(&writer.artist.token)).await.expect_success().body;
+    assert_eq!([0_usize, 1].map(|place| &told["activity"][place]["kind"]), ["admin_revoked", "admin_granted"]);
     revoke(&stack, &friend.key, writer.collection, &writer.artist.wallet).await.expect_error(403);
 }
 

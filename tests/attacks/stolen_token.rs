@@ -234,6 +234,16 @@ async fn grant_takes_a_fresh_sign_in_and_is_told() {
         let notice = &mails.last().expect("a notice").body_text;
         assert!(notice.contains(&format!("{thief:#x}")), "{notice}");
     }
+    // A token of any sign-in takes them away.
+    let of_moment = stack.delete("/moment/permission").json(&moment);
+    let of_whole = stack.delete(&format!("{whole_path}?adminAddress={thief:#x}"));
+    for (request, place) in [(of_moment, "moment"), (of_whole, "collection")] {
+        Answer::of_write(request.bearer_auth(&old)).await.expect_success();
+        let newest = activity(&stack, &writer.artist, "?limit=1").await.remove(0);
+        assert_eq!(newest["kind"], "admin_revoked", "{place}");
+        let subject = newest["subject"].as_str().expect("a text");
+        assert!(subject.starts_with(&format!("{thief:#x} for {place} ")), "{subject}");
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,8 @@ pub enum ActivityKind {
     SignedOut,
     /// All sessions were signed out.
     SignedOutEverywhere,
+    /// A device that was signed in on before was forgotten.
+    DeviceForgotten,
     /// An API key was made.
     KeyCreated,
     /// An API key was made that may give away works, or spend more in a day than an old token.
@@ -71,6 +73,8 @@ pub enum ActivityKind {
     SaleChanged,
     /// An account was made an admin of a moment or collection.
     AdminGranted,
+    /// An account is no admin of a moment or collection any more.
+    AdminRevoked,
     /// The artist's own wallet was made an admin of their collections.
     Migrated,
     /// The account is to be deleted.
@@ -118,7 +122,9 @@ impl ActivityKind {
             Self::WebhookChanged => Some("A webhook that hears of your moments was changed"),
             Self::SignedIn
             | Self::SignedOut
+            | Self::DeviceForgotten
             | Self::KeyRevoked
+            | Self::AdminRevoked
             | Self::Purchased
             | Self::Published
             | Self::Edited

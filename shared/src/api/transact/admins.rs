@@ -29,22 +29,33 @@ impl TransactionService {
             })
             .await?;
         if is_granted {
-            let subject = format!("{admin} for {} {place}", kind(place));
-            activity.note(request, caller.artist, ActivityKind::AdminGranted, &subject).await;
+            activity.note(request, caller.artist, ActivityKind::AdminGranted, &subject(place, admin)).await;
         }
         Ok(answer)
     }
 
-    /// Makes an account no admin; 404 if it is none, 409 if the artist were the last one. A suspended artist may.
+    /// Makes an account no admin, and tells the artist; 404 if it is none, 409 if the artist were the last one. A suspended
+    /// artist may, with a token of any sign-in.
     pub async fn revoke_admin(
         &self,
         request: &Request,
         caller: Caller,
+        activity: &ActivityLog,
         place: &MomentRef,
         admin: Address,
     ) -> Result<Response, ApiError> {
-        let plan = async |session: &WriteSession<'_>| session.revoke_admin(place, admin).await;
-        self.transact(request, caller.even_suspended(), place.chain, Creation::Nothing, plan).await
+        let mut is_revoked = false;
+        let answer = self
+            .transact(request, caller.even_suspended(), place.chain, Creation::Nothing, async |session| {
+                let update = session.revoke_admin(place, admin).await?;
+                is_revoked = true;
+                Ok(update)
+            })
+            .await?;
+        if is_revoked {
+            activity.note(request, caller.artist, ActivityKind::AdminRevoked, &subject(place, admin)).await;
+        }
+        Ok(answer)
     }
 }
 
@@ -94,6 +105,11 @@ impl WriteSession<'_> {
         }
         Ok(false)
     }
+}
+
+/// What an activity says of an admin.
+fn subject(place: &MomentRef, admin: Address) -> String {
+    format!("{admin} for {} {place}", kind(place))
 }
 
 fn kind(place: &MomentRef) -> &'static str {

@@ -2,10 +2,12 @@
 
 use auth::forget_device::{ForgetDeviceQuery, ForgetDeviceResponse};
 use shared::{
+    api::activity::ActivityLog,
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
+    model::ActivityKind,
     store::{
         artist::{ArtistTable, Artists},
         secret::{Devices, SecretTable},
@@ -21,6 +23,7 @@ struct ForgetDevice {
     sessions: SessionAuthenticator,
     artists: Artists,
     devices: Devices,
+    activity: ActivityLog,
 }
 
 impl Endpoint for ForgetDevice {
@@ -31,6 +34,7 @@ impl Endpoint for ForgetDevice {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             artists: Artists::new(ArtistTable::from_env(&aws)?),
             devices: Devices::new(secrets),
+            activity: ActivityLog::from_env(&aws)?,
         })
     }
 
@@ -44,6 +48,7 @@ impl Endpoint for ForgetDevice {
         if !is_forgotten {
             return Err(ApiError::not_found("You have no device with this id"));
         }
+        self.activity.note(request, artist, ActivityKind::DeviceForgotten, &device.to_string()).await;
         Response::json(&ForgetDeviceResponse { success: true })
     }
 }

@@ -2,8 +2,8 @@
 
 use collections::remove_collection_admin::RemoveCollectionAdminQuery;
 use shared::{
-    api::{request::CollectionPath, transact::TransactionService},
-    config::StartError,
+    api::{activity::ActivityLog, request::CollectionPath, transact::TransactionService},
+    config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, MomentRef, Scope},
 };
@@ -15,11 +15,13 @@ async fn main() -> Result<(), StartError> {
 
 struct RemoveCollectionAdmin {
     service: TransactionService,
+    activity: ActivityLog,
 }
 
 impl Endpoint for RemoveCollectionAdmin {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { service: TransactionService::from_env().await? })
+        let activity = ActivityLog::from_env(&config::aws().await)?;
+        Ok(Self { service: TransactionService::from_env().await?, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -29,6 +31,6 @@ impl Endpoint for RemoveCollectionAdmin {
             input.read_with(&request.path_parameters(), &self.service)?;
         let (chain, contract) = path.place();
         let collection = MomentRef::whole(chain, contract);
-        self.service.revoke_admin(request, caller, &collection, admin).await
+        self.service.revoke_admin(request, caller, &self.activity, &collection, admin).await
     }
 }

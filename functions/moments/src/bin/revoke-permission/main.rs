@@ -2,8 +2,8 @@
 
 use moments::revoke_permission::{RevokePermissionQuery, RevokePermissionRequest};
 use shared::{
-    api::transact::TransactionService,
-    config::StartError,
+    api::{activity::ActivityLog, transact::TransactionService},
+    config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, Scope},
 };
@@ -15,11 +15,13 @@ async fn main() -> Result<(), StartError> {
 
 struct RevokePermission {
     service: TransactionService,
+    activity: ActivityLog,
 }
 
 impl Endpoint for RevokePermission {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { service: TransactionService::from_env().await? })
+        let activity = ActivityLog::from_env(&config::aws().await)?;
+        Ok(Self { service: TransactionService::from_env().await?, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -29,6 +31,6 @@ impl Endpoint for RevokePermission {
         } else {
             request.query().read_for::<RevokePermissionQuery>(&self.service)?.into()
         };
-        self.service.revoke_admin(request, caller, &moment, admin).await
+        self.service.revoke_admin(request, caller, &self.activity, &moment, admin).await
     }
 }
