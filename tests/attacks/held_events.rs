@@ -12,10 +12,29 @@ const ARTISTS: usize = 12;
 /// Requests of a network that wait at once.
 const ADMITTED: usize = 10;
 
+/// Requests of a provider's block of addresses that wait at once.
+const ADMITTED_OF_PROVIDER: usize = 30;
+
 const NEVER: u64 = 4_000_000_000;
 
 fn status(answer: &Value) -> u64 {
     answer["statusCode"].as_u64().expect("a status")
+}
+
+/// A query for what doesn't happen.
+async fn nothing(stack: &Stack) -> String {
+    let latest = Answer::of(stack.get("/events?after=latest")).await.expect_success().body;
+    let (nobody, after) = ("9".repeat(40), latest["next"].as_str().expect("a cursor"));
+    format!("artist=0x{nobody}&types=moment.created&after={after}")
+}
+
+/// Asks for that from an address, and returns the status.
+async fn ask(waiting: &Sandbox, query: &str, token: &str, address: &str, wait: u64) -> u64 {
+    let mut event = waiting.event();
+    event["rawQueryString"] = json!(format!("{query}&wait={wait}"));
+    event["headers"]["authorization"] = json!(format!("Bearer {token}"));
+    event["requestContext"]["http"]["sourceIp"] = json!(address);
+    status(&waiting.invoke(&event).await)
 }
 
 #[tokio::test]
@@ -27,21 +46,11 @@ async fn wallets_of_a_network_hold_a_tenth_and_no_read() {
         artists.extend(join_all(wallets.iter().map(|wallet| stack.sign_in_with_wallet(wallet))).await);
     }
     let honest = stack.new_artist().await;
-    let latest = Answer::of(stack.get("/events?after=latest")).await.expect_success().body;
-    // Nothing happens to this account.
-    let nobody = "0x".to_owned() + &"9".repeat(40);
-    let after = latest["next"].as_str().expect("a cursor");
-    let query = |wait: u64| format!("artist={nobody}&types=moment.created&after={after}&wait={wait}");
+    let query = nothing(&stack).await;
 
     // One of them goes on with the request that isn't waited for.
     let waiting = Sandbox::crowd(&stack, "wait-for-events", &[], &stack.map.dynamodb, 3).await;
-    let ask = async |token: &str, address: &str, wait: u64| {
-        let mut event = waiting.event();
-        event["rawQueryString"] = json!(query(wait));
-        event["headers"]["authorization"] = json!(format!("Bearer {token}"));
-        event["requestContext"]["http"]["sourceIp"] = json!(address);
-        status(&waiting.invoke(&event).await)
-    };
+    let ask = async |token: &str, address: &str, wait: u64| ask(&waiting, &query, token, address, wait).await;
     let (own, elsewhere) = (unused_address(), unused_address());
     let (network, _) = own.rsplit_once('.').expect("an address");
     let (secrets, places) = (&stack.map.names["SecretTable"], format!("WAITS#{network}.0/24"));
@@ -63,13 +72,39 @@ async fn wallets_of_a_network_hold_a_tenth_and_no_read() {
     }));
     assert_eq!(attack.await, [429; 2 * ARTISTS]);
     assert_eq!(ask(&honest.token, &elsewhere, 1).await, 200, "another network waits");
-    Answer::of(stack.get(&format!("/events?{}", query(0)))).await.expect_success();
+    Answer::of(stack.get(&format!("/events?{query}&wait=0"))).await.expect_success();
     // A place is free after its end, and after the answer.
     for _ in 0..2 {
         hold(ADMITTED - 1, 1).await;
         assert_eq!(ask(&artists[1].token, &own, 1).await, 200);
     }
     assert!(stack.row(secrets, &places, &(ADMITTED - 1).to_string()).await.is_none());
+}
+
+#[tokio::test]
+async fn networks_of_a_provider_hold_three_tenths() {
+    let stack = Stack::connect();
+    let (artist, query) = (stack.new_artist().await, nothing(&stack).await);
+    let waiting = Sandbox::with_variables(&stack, "wait-for-events", &[]).await;
+    let ask = async |address: &str| ask(&waiting, &query, &artist.token, address, 1).await;
+    // No other test's.
+    let (secrets, places) = (&stack.map.names["SecretTable"], "WAITS#198.18.0.0/16");
+    let hold = async |place: usize, end: u64| {
+        let end = AttributeValue::N(end.to_string());
+        stack.set(secrets, places, &place.to_string(), "expires_at", end).await;
+    };
+    for place in 0..ADMITTED_OF_PROVIDER {
+        hold(place, NEVER).await;
+    }
+    // Each gives back the place of its artist, who has two, and of its network.
+    for network in 0..3 {
+        assert_eq!(ask(&format!("198.18.{network}.7")).await, 429, "{network}");
+        let of_network = stack.row(secrets, &format!("WAITS#198.18.{network}.0/24"), "0").await;
+        assert!(of_network.is_none(), "{of_network:?}");
+    }
+    assert_eq!(ask("198.19.0.7").await, 200, "another provider waits");
+    hold(ADMITTED_OF_PROVIDER - 1, 1).await;
+    assert_eq!(ask("198.18.0.7").await, 200);
 }
 
 #[tokio::test]

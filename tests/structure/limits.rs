@@ -10,7 +10,7 @@ use local::{
     paths::Paths,
 };
 use serde_norway::Value;
-use shared::store::secret::MAX_NETWORK_WAITS;
+use shared::store::secret::{MAX_NETWORK_WAITS, MAX_PROVIDER_WAITS};
 use template::{Template, resolve, resolve_all};
 
 use crate::checkout::{read, template};
@@ -163,6 +163,8 @@ fn production_reserves_concurrency_that_is_summed_up_in_the_guide() {
     let waiting = functions.iter().find(|function| function.binary == "wait-for-events").expect("wait-for-events");
     let tenth = waiting.reserved_concurrency.map(|most| most / 10);
     assert_eq!(tenth, Some(MAX_NETWORK_WAITS.into()), "one network holds more of what waits than a tenth");
+    let of_three = 3 * usize::from(MAX_PROVIDER_WAITS);
+    assert!(waiting.reserved_concurrency > Some(of_three), "three providers hold all that waits");
     let production = ("Stage", "production");
     let most = sum(&names(&[production]));
     assert_eq!(sum(&names(&[("ReserveConcurrency", "yes")])), most);

@@ -5,7 +5,8 @@ use crate::list_events::{ListEventsQuery, ListEventsResponse};
 /// Wait for events
 ///
 /// As `GET /events`, but an empty page comes only after `wait` seconds, 20 by default: ask again with `next`. At most two
-/// requests of an artist and ten of a network wait at a time; others get 429 and may go on with `GET /events`.
+/// requests of an artist, ten of a network and 30 of its provider wait at a time; others get 429 and may go on with
+/// `GET /events`.
 #[utoipa::path(
     get,
     path = "/events/wait",

@@ -29,6 +29,6 @@ pub use self::{
     request_counts::RequestCounts,
     sessions::{Session, SessionState, Sessions},
     stopped_mails::StoppedMails,
-    waits::{MAX_NETWORK_WAITS, MAX_WAITS, WaitPlace, Waits},
+    waits::{MAX_NETWORK_WAITS, MAX_PROVIDER_WAITS, MAX_WAITS, WaitPlace, Waits},
 };
 pub use super::engine::table::SecretTable;

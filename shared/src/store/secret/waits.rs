@@ -16,6 +16,9 @@ pub const MAX_WAITS: u8 = 2;
 /// Most requests of a network that wait at once: a tenth of the function's concurrency, as artists cost nothing.
 pub const MAX_NETWORK_WAITS: u8 = 10;
 
+/// Most requests of a provider's block of addresses that wait at once: anybody may have many of its networks.
+pub const MAX_PROVIDER_WAITS: u8 = 30;
+
 /// Waiting requests of all artists and networks.
 #[derive(Clone)]
 pub struct Waits(SecretTable);

@@ -1,5 +1,5 @@
-//! `GET /events/wait`: a page of events once there is one. Waiting takes a credential and a place, of which an artist and a
-//! network have few.
+//! `GET /events/wait`: a page of events once there is one. Waiting takes a credential and a place, of which an artist, a
+//! network and its provider have few.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use shared::{
     store::{
         artist::ArtistTable,
         chain::ChainTable,
-        secret::{MAX_NETWORK_WAITS, MAX_WAITS, SecretTable, WaitPlace, Waits},
+        secret::{MAX_NETWORK_WAITS, MAX_PROVIDER_WAITS, MAX_WAITS, SecretTable, WaitPlace, Waits},
     },
 };
 use tokio::time::Instant;
@@ -56,24 +56,25 @@ impl Endpoint for WaitForEvents {
 }
 
 impl WaitForEvents {
-    /// Places to wait in, the artist's and the network's; 429 if all of one are taken.
-    async fn places(&self, request: &Request, caller: ArtistId, wait: Duration) -> Result<[WaitPlace; 2], ApiError> {
+    /// Places to wait in, the artist's, the network's and the provider's; 429 if all of one are taken.
+    async fn places(&self, request: &Request, caller: ArtistId, wait: Duration) -> Result<Vec<WaitPlace>, ApiError> {
         let now = clock::now()?.as_secs();
         // A little more, for what comes after the wait.
         let end = now + wait.as_secs() + 5;
-        let taken = |most: u8, whose: &str| {
-            let words = format!("{most} requests of {whose} wait already: end one, or ask GET /events");
-            ApiError::too_many(words, wait.as_secs().max(1))
-        };
-        let own = self.waits.take(&caller.to_string(), MAX_WAITS, end, now).await?;
-        let own = own.ok_or_else(|| taken(MAX_WAITS, "yours"))?;
-        match self.waits.take(&request.widest_network(), MAX_NETWORK_WAITS, end, now).await? {
-            Some(shared) => Ok([own, shared]),
-            None => {
-                self.waits.give_back(&[own]).await?;
-                Err(taken(MAX_NETWORK_WAITS, "your network"))
-            }
+        let own =
+            [(caller.to_string(), MAX_WAITS, "yours"), (request.widest_network(), MAX_NETWORK_WAITS, "your network")];
+        let provider =
+            request.client_provider().map(|(block, _)| (block, MAX_PROVIDER_WAITS, "your provider's networks"));
+        let mut places = Vec::new();
+        for (holder, most, whose) in own.into_iter().chain(provider) {
+            let Some(place) = self.waits.take(&holder, most, end, now).await? else {
+                self.waits.give_back(&places).await?;
+                let words = format!("{most} requests of {whose} wait already: end one, or ask GET /events");
+                return Err(ApiError::too_many(words, wait.as_secs().max(1)));
+            };
+            places.push(place);
         }
+        Ok(places)
     }
 
     async fn page(&self, query: &ListEventsQuery, accounts: &Accounts, wait: Duration) -> Result<Page, ApiError> {
