@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use url::Url;
 
 use super::previews::DuePreviews;
 use crate::{
@@ -342,12 +343,10 @@ pub fn can_change(uri: &str) -> bool {
     uri.starts_with("https://")
 }
 
-/// The host of a web address: what has a content identifier comes from the gateways.
+/// The host of a web address, the same however it is written: what has a content identifier comes from the gateways.
 pub fn host(uri: &str) -> Option<String> {
-    let host = uri.strip_prefix("https://")?.split(['/', '?', '#']).next()?;
-    // Also where it is asked as somebody, or at a port.
-    let host = host.rsplit('@').next()?.split(':').next()?;
-    Some(host.to_ascii_lowercase())
+    let url = uri.starts_with("https://").then(|| Url::parse(uri))?.ok()?;
+    Some(url.host_str()?.trim_end_matches('.').to_owned())
 }
 
 pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
@@ -367,5 +366,38 @@ mod tests {
         assert_eq!(due[50..], [1000, 1000, 1000, 1001, 1001, 1001, 1001, 1002, 1002]);
         // After a pause it is as before.
         assert_eq!([pace.next(2000), pace.next(2000)], [2000, 2000]);
+    }
+
+    #[test]
+    fn a_host_is_the_same_however_it_is_written() {
+        for (host_of, uris) in [
+            (
+                "a.example",
+                [
+                    "https://a.example/1",
+                    "https://A.Example./2",
+                    "https://you@a.example:443?3",
+                    "https://%61.example#4",
+                    "https://a.example\\5",
+                ],
+            ),
+            (
+                "8.8.4.4",
+                [
+                    "https://8.8.4.4",
+                    "https://8.8.1028",
+                    "https://010.0x8.04.4/",
+                    "https://8.8.4.0004",
+                    "https://8.8.4.4.",
+                ],
+            ),
+        ] {
+            for uri in uris {
+                assert_eq!(host(uri).as_deref(), Some(host_of), "{uri}");
+            }
+        }
+        for uri in ["ipfs://a.example/1", "http://a.example/1", "https://", " https://a.example"] {
+            assert_eq!(host(uri), None, "{uri}");
+        }
     }
 }
