@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use alloy::primitives::B256;
+use alloy::primitives::{B256, U256};
 use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::node::{NodeFault, Receipt, Standing},
@@ -22,6 +22,8 @@ const SIDE_BY_SIDE: usize = 16;
 /// A batch, and what this process has seen of it.
 pub(crate) struct Tracked {
     pub(crate) batch: Batch,
+    /// Wei that the chain takes for its data at most, beside the gas; known once the lane's balance is read.
+    pub(crate) data_fee: U256,
     /// When its bytes were last sent by this process.
     pub(crate) sent_at: Option<Instant>,
     /// Before when nobody looks for its receipt: a node has one that doesn't decide yet. Afterwards it is looked for where
@@ -64,6 +66,7 @@ impl Tracked {
     pub(crate) fn new(batch: Batch) -> Self {
         Self {
             batch,
+            data_fee: U256::ZERO,
             sent_at: None,
             look_after: Instant::now(),
             suspect_since: None,

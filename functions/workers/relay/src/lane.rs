@@ -6,9 +6,10 @@ use std::{
 };
 
 use alloy::{consensus::TxEip1559, eips::BlockNumberOrTag, primitives::U256};
+use futures::future::try_join_all;
 use shared::{
     chain::{
-        transaction::Packed,
+        transaction::{Packed, data_fee},
         wallet::{LaneSigner, SignerError},
     },
     model::{Address, ArtistId, ConcurrencyKey, Fees, MarketFees, TransactionId},
@@ -88,18 +89,26 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Reads balance and nonce from the chain. Two calls; none for a retired lane without open batches.
+    /// Reads balance and nonce from the chain, and what it takes for the data of open batches. Two calls, and on a chain
+    /// with such a fee one or two more while batches are open; none for a retired lane without open batches.
     pub(crate) async fn refresh(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
         if self.signer.is_none() && self.open.is_empty() && self.unfinalized.is_empty() {
             return Ok(());
         }
         let lane = self.address.into();
-        let (balance, nonce) =
-            tokio::try_join!(relay.node.balance(lane), relay.node.next_nonce(lane, BlockNumberOrTag::Latest))?;
+        let fees = self.open.iter().map(|open| data_fee(&relay.node, &relay.chain, open.batch.newest().len()));
+        let (balance, nonce, fees) = tokio::try_join!(
+            relay.node.balance(lane),
+            relay.node.next_nonce(lane, BlockNumberOrTag::Latest),
+            try_join_all(fees)
+        )?;
         if balance > self.balance {
             self.reset_backoff();
         }
         (self.balance, self.on_chain) = (balance, nonce);
+        for (open, fee) in self.open.iter_mut().zip(fees) {
+            open.data_fee = fee;
+        }
         Ok(())
     }
 
@@ -211,6 +220,7 @@ impl<'a> Lane<'a> {
         replaced.attempts.push(attempt);
         *(if fills { &mut replaced.filler } else { &mut replaced.signed }) = signed.to_vec();
         let mut tracked = Tracked::new(replaced);
+        tracked.data_fee = self.open[index].data_fee;
         tracked.replaced_at = Some(Instant::now());
         if tracked.send(leadership.relay).await.is_ok() {
             tracked.mark_sent(leadership.relay).await?;
@@ -290,7 +300,7 @@ impl<'a> Lane<'a> {
     }
 
     fn reserved(&self) -> U256 {
-        self.open.iter().fold(U256::ZERO, |sum, tracked| sum + max_cost(&tracked.batch))
+        self.open.iter().fold(U256::ZERO, |sum, tracked| sum + max_cost(&tracked.batch) + tracked.data_fee)
     }
 
     /// Wei that the lane can still spend if all open batches cost what they may.

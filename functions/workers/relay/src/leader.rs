@@ -170,7 +170,8 @@ impl<'a> Leader<'a> {
         }
     }
 
-    /// Reads the state of the lanes from the chain. Two calls each, one more, and one to each node of several.
+    /// Reads the state of the lanes from the chain. What [`Lane::refresh`] takes for each, one call more, and one to each
+    /// node of several.
     async fn refresh(&mut self) -> Result<(), RelayError> {
         let relay = self.leadership.relay;
         self.refreshed_at = Some(Instant::now());
@@ -341,9 +342,7 @@ impl<'a> Leader<'a> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
         let data_fee = data_fee(&leadership.node, &leadership.chain, packed.data.len()).await?;
-        // Open batches owe theirs, too.
-        let data_fees = data_fee * U256::from(1 + self.lanes[lane].open.len());
-        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas) + data_fees;
+        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas) + data_fee;
         if self.lanes[lane].spendable() < cost {
             let chain = leadership.chain.id;
             tracing::warn!(
@@ -374,6 +373,7 @@ impl<'a> Leader<'a> {
         self.report.signatures += 1;
         self.report.batches += 1;
         if let Some(tracked) = lane.open.last_mut() {
+            tracked.data_fee = data_fee;
             self.report.transactions += tracked.batch.members.len();
             if let Err(Rejection { fault: NodeFault::InsufficientFunds, .. }) = tracked.send(leadership.relay).await {
                 lane.back_off();

@@ -74,10 +74,11 @@ pub(crate) fn gas_limit(batch: &Batch) -> u64 {
     decoded(batch.newest()).map_or(0, |transaction| transaction.gas_limit)
 }
 
-/// Most wei that a batch may cost.
+/// Most wei that a batch may cost, with what it pays another lane, and without the fee for its data.
 pub(crate) fn max_cost(batch: &Batch) -> U256 {
     let fees = batch.attempts.iter().map(|attempt| attempt.fees.max_fee_per_gas).max().unwrap_or_default();
-    U256::from(gas_limit(batch)) * U256::from(fees)
+    let (gas, value) = decoded(batch.newest()).map_or((0, U256::ZERO), |newest| (newest.gas_limit, newest.value));
+    U256::from(gas) * U256::from(fees) + value
 }
 
 /// The lane that a batch pays; `None` for other batches.

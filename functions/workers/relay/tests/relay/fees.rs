@@ -22,6 +22,15 @@ use crate::{
     },
 };
 
+/// Stands in for the contract that knows the fee for data.
+const ORACLE: Address = Address::repeat_byte(0x0f);
+/// Wei of a lane that is to be poor.
+const BALANCE: u64 = 1_000_000_000_000_000_000;
+
+fn asks_oracle(request: &proxy::Request) -> bool {
+    request.operation == "eth_call" && request.body.to_string().contains(&format!("{ORACLE:x}"))
+}
+
 /// The base fee of a block now, and of the next one.
 async fn set_base_fee(node: &RootProvider, wei: u128) -> Result<(), Error> {
     node.anvil_set_next_block_base_fee_per_gas(wei).await?;
@@ -139,8 +148,6 @@ async fn fees_beside_the_gas_are_shared_among_a_batchs_transactions() -> Result<
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
-    const ORACLE: Address = Address::repeat_byte(0x0f);
-    const BALANCE: u64 = 1_000_000_000_000_000_000;
     let (workshop, artists, collection) = stage("relay-data-fee", 1).await?;
     let node = workshop.node().await?;
     for (lane, _) in workshop.lanes() {
@@ -149,8 +156,7 @@ async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&asked);
     let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_asked = request.body.to_string().contains(&format!("{ORACLE:x}"));
-        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
+        counter.fetch_add(usize::from(asks_oracle(request)), Relaxed);
         Act::Forward
     })
     .await?;
@@ -170,6 +176,50 @@ async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
     let report = running.done().await?;
     assert_eq!((report.ended, report.signatures), (1, 1));
     assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_that_owes_for_data_raises_no_fees_before_it_can_pay() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-data-owed", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::from(BALANCE)).await?;
+    }
+    node.anvil_set_auto_mine(false).await?;
+    set_base_fee(&node, 100_000_000).await?;
+    let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
+    let (counters, [asked, priced, sent]) = (Arc::clone(&counts), &*counts);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let [asked, priced, sent] = &*counters;
+        asked.fetch_add(usize::from(asks_oracle(request)), Relaxed);
+        priced.fetch_add(usize::from(request.operation == "eth_feeHistory"), Relaxed);
+        sent.fetch_add(usize::from(request.operation == "eth_sendRawTransaction"), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    let mut relay = relay(&workshop, &url)?;
+    relay.chain.spending.l1_fee_oracle = Some(ORACLE);
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://owed")]).await?[0];
+    let mut running = spawn(relay);
+    let row = until_sent(&workshop, &artist, id).await?;
+    let attempts = async || Ok::<_, Error>(batch_of(&workshop, &row).await?.ok_or("no batch")?.attempts);
+    let offered = u128::from(attempts().await?[0].fees.max_fee_per_gas);
+
+    answer_always(&node, ORACLE, BALANCE).await?;
+    // Two questions may have been under way; the next one is answered before another comes.
+    until_more(asked, 4).await?;
+    set_base_fee(&node, offered * 3 / 2).await?;
+    // The second answer has the new base fee, and what is sent after it comes after a decision about it.
+    until_more(priced, 2).await?;
+    until_more(sent, 2).await?;
+    assert_eq!(attempts().await?.len(), 1);
+
+    answer_always(&node, ORACLE, 0).await?;
+    until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
+    node.anvil_mine(Some(1), None).await?;
+    assert_eq!(running.done().await?.bumped, 1);
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
     Ok(())
 }
 
