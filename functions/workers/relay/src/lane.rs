@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alloy::{consensus::TxEip1559, eips::BlockNumberOrTag, primitives::U256};
+use alloy::{
+    consensus::TxEip1559,
+    eips::BlockNumberOrTag,
+    primitives::{B256, U256},
+};
 use futures::future::try_join_all;
 use shared::{
     chain::{
@@ -309,7 +313,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Nonce of the newest batch with this key in a block that isn't final.
-    pub(crate) fn newest_with(&self, key: ConcurrencyKey) -> Option<u64> {
+    fn newest_with(&self, key: ConcurrencyKey) -> Option<u64> {
         let batches = self.unfinalized.iter().map(|tracked| &tracked.batch);
         let with_key = batches.filter(|batch| batch.members.iter().any(|member| member.concurrency_key == Some(key)));
         with_key.map(|batch| batch.slot.nonce).max()
@@ -327,6 +331,22 @@ impl<'a> Lane<'a> {
 pub(crate) fn report_foreign_use(Slot { chain, lane, nonce }: Slot) {
     tracing::error!(chain.id = chain.0, %lane, nonce, "key of lane {lane} was used elsewhere on chain {chain}");
     telemetry::count(Metric::ForeignNonces);
+}
+
+/// Hash of the newest block; `None` if it lacks an earlier batch with this key: the node lags, or the chain has dropped
+/// the batch's block. One call, and one for each lane with an unfinalized batch of the same moment.
+pub(crate) async fn head_after(
+    relay: &ChainRelay,
+    lanes: &[Lane<'_>],
+    key: ConcurrencyKey,
+) -> Result<Option<B256>, RelayError> {
+    let block = relay.node.head().await?.hash;
+    for (lane, nonce) in lanes.iter().filter_map(|lane| Some((lane.address, lane.newest_with(key)?))) {
+        if relay.node.next_nonce(lane.into(), block).await? <= nonce {
+            return Ok(None);
+        }
+    }
+    Ok(Some(block))
 }
 
 /// The members of all open batches.

@@ -11,6 +11,7 @@ mod error;
 mod facts;
 mod lane;
 mod leader;
+mod leaving;
 mod market;
 mod metrics;
 mod outcome;

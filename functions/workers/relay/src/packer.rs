@@ -24,7 +24,8 @@ use crate::{
     draft::{Draft, Fit, Step},
     error::{RelayError, retry_if_node},
     facts::Facts,
-    lane::{Lane, open_members},
+    lane::{Lane, head_after, open_members},
+    leaving::Departure,
     report::Report,
     suspicion::Suspicions,
 };
@@ -159,6 +160,12 @@ impl Packer {
         let (account, addresses) = (wallet.address(), &relay.chain.addresses);
         if row.account != account.into() {
             return Ok(Preparation::Never("The account isn't the service's".to_owned()));
+        }
+        // Whoever leaves waits for the nodes; the others don't.
+        match Departure::of(relay, lanes, row, draft).await.or_else(retry_if_node)? {
+            Departure::Allowed => {}
+            Departure::Unknown => return Ok(Preparation::Later),
+            Departure::Refused(reason) => return Ok(Preparation::Never(reason)),
         }
         let Some(binding) = bind(relay, lanes, row, draft).await? else { return Ok(Preparation::Later) };
         let mut calls = match row.plan.calls(addresses, &binding) {
@@ -306,19 +313,13 @@ async fn bind(
     }
 }
 
-/// Reads the sale as of the newest block; `None` if that block lacks an earlier batch with the same moment: the node
-/// lags, or the chain has dropped the batch's block.
+/// Reads the sale as of the newest block; `None` if that lacks an earlier batch with the same moment.
 async fn bind_sale(
     relay: &ChainRelay,
     lanes: &[Lane<'_>],
     row: &Transaction,
     key: ConcurrencyKey,
 ) -> Result<Option<Binding>, RelayError> {
-    let block = relay.node.head().await?.hash;
-    for (lane, nonce) in lanes.iter().filter_map(|lane| Some((lane.address, lane.newest_with(key)?))) {
-        if relay.node.next_nonce(lane.into(), block).await? <= nonce {
-            return Ok(None);
-        }
-    }
+    let Some(block) = head_after(relay, lanes, key).await? else { return Ok(None) };
     Ok(Some(Binding::read(&relay.node, &relay.chain.addresses, &row.plan, Some(block)).await?))
 }

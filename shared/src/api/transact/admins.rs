@@ -4,7 +4,10 @@ use super::{service::TransactionService, session::WriteSession};
 use crate::{
     api::activity::ActivityLog,
     auth::api_key::Caller,
-    chain::protocol::permission::{Permission, Permissions},
+    chain::protocol::{
+        admins::{has_other_admins, kind, last_admin},
+        permission::{Permission, Permissions},
+    },
     http::{ApiError, Request, Response},
     model::{ActivityKind, Address, Creation, MomentEdit, MomentRef, MomentUpdate},
 };
@@ -69,16 +72,15 @@ impl WriteSession<'_> {
     }
 
     async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
-        let own = self.require_admin(place).await?;
+        self.require_admin(place).await?;
         let permissions = Permissions::of(self.node(), admin.into(), place).await?;
         if !permissions.is_admin_of_token() {
             return Err(no_admin(place, admin, permissions));
         }
-        // Artists who revoke another's permission stay admins themselves.
-        let stays = admin != self.account() || (!place.is_whole_collection() && own.is_admin_of_collection());
-        if !stays && !self.has_other_admins(place).await? {
-            let reason = format!("You are the last admin of this {}: make somebody else one first", kind(place));
-            return Err(ApiError::conflict(reason));
+        // Artists who revoke another's permission stay admins themselves. The relay asks again.
+        let sources = (&self.stores.moments, self.node(), self.chain());
+        if admin == self.account() && has_other_admins::<ApiError>(sources, place, admin, None).await? != Some(true) {
+            return Err(ApiError::conflict(last_admin(place)));
         }
         Ok(place.update(MomentEdit::RevokeAdmin(admin)))
     }
@@ -90,30 +92,11 @@ impl WriteSession<'_> {
             self.require(place, Permission::Admin).await
         }
     }
-
-    /// Whether an indexed admin other than the artist still is one onchain. Two reads, and one call for each former admin.
-    async fn has_other_admins(&self, place: &MomentRef) -> Result<bool, ApiError> {
-        let moments = &self.stores.moments;
-        let (moment, collection) =
-            tokio::try_join!(moments.moment(place), moments.collection(place.chain, place.collection))?;
-        let admins = moment.map(|moment| moment.admins).into_iter().chain(collection.map(|found| found.admins));
-        let ignored = [self.account(), self.chain().addresses.factory.into()];
-        for admin in admins.flatten().filter(|admin| !ignored.contains(admin)) {
-            if Permissions::of(self.node(), admin.into(), place).await?.may(Permission::Admin) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
 }
 
 /// What an activity says of an admin.
 fn subject(place: &MomentRef, admin: Address) -> String {
     format!("{admin} for {} {place}", kind(place))
-}
-
-fn kind(place: &MomentRef) -> &'static str {
-    if place.is_whole_collection() { "collection" } else { "moment" }
 }
 
 fn no_admin(place: &MomentRef, account: Address, permissions: Permissions) -> ApiError {

@@ -1,5 +1,6 @@
 //! The protocol behind the contracts: permissions, sales, splits, currencies, and the calls that publish.
 
+pub mod admins;
 pub mod allow_list;
 pub mod binding;
 pub mod created;

@@ -52,6 +52,11 @@ impl Provenance {
         Self { moments: Moments::new(index.clone()), index, made: MadeCollections::new(artists) }
     }
 
+    /// The index's collections and moments.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
     /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls.
     pub async fn of<E: From<StoreError> + From<NodeError>>(
         &self,

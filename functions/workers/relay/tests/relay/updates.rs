@@ -1,7 +1,7 @@
 //! Updates of moments, whose calls are made of what the chain has when their transaction is signed.
 
 use alloy::{
-    primitives::{Address, U256},
+    primitives::{Address, B256, U256},
     sol_types::SolCall,
 };
 use local::workshop::{Workshop, publish};
@@ -15,10 +15,14 @@ use shared::{
         },
     },
     model::{
-        self, Amount, Call, Creation, MomentEdit, MomentUpdate, Plan, Sale, SaleEdit, SaleTerms, TransactionStatus,
-        WriteKind,
+        self, Amount, Call, Collection, Creation, EventId, MomentEdit, MomentUpdate, Plan, Protocol, Sale, SaleEdit,
+        SaleTerms, TransactionStatus, WriteKind,
     },
-    store::artist::{Artist, NewTransaction, Transaction},
+    store::{
+        artist::{Artist, NewTransaction, Transaction},
+        chain::ChainTable,
+        engine::{BlockId, Journal, UnitOfWork},
+    },
 };
 
 use crate::support::{Error, RESERVE, done, queue, relay, run, stage, transaction};
@@ -29,7 +33,11 @@ const END: u64 = 1_000_000;
 const PRICE: u64 = 20_000;
 
 fn update(collection: Address, edit: MomentEdit) -> NewTransaction {
-    let plan = Plan::Moment(MomentUpdate { collection: collection.into(), token: U256::ONE.into(), edit });
+    update_of(collection, U256::ONE, edit)
+}
+
+fn update_of(collection: Address, token: U256, edit: MomentEdit) -> NewTransaction {
+    let plan = Plan::Moment(MomentUpdate { collection: collection.into(), token: token.into(), edit });
     NewTransaction {
         plan,
         kind: WriteKind::Plain,
@@ -197,6 +205,73 @@ async fn grants_and_revocations_leave_an_accounts_other_permissions() -> Result<
         queue(&workshop, &artists[0], vec![update(collection, edit)]).await?;
         run(&relay(&workshop, &workshop.rpc_url)?).await?;
         assert_eq!(bits().await?, U256::from(expected));
+    }
+    Ok(())
+}
+
+/// Adds a collection with these admins to the index.
+async fn index(workshop: &Workshop, collection: Address, admins: &[Artist]) -> Result<(), Error> {
+    let (table, chain) = (ChainTable::new(&workshop.dynamodb, "ChainTable"), workshop.chain.id);
+    let (mut work, mut journal) = (UnitOfWork::new(table.clone()), Journal::new(table, chain));
+    journal.open(&mut work).await?;
+    work.add_collection(&Collection {
+        id: EventId::new(chain, B256::ZERO, 0),
+        chain_id: chain,
+        address: collection.into(),
+        protocol: Protocol::Native,
+        name: "Workshop".to_owned(),
+        uri: "ar://collection".to_owned(),
+        creator: admins[0].embedded_wallet,
+        admins: admins.iter().map(|admin| admin.embedded_wallet).collect(),
+        royalty: None,
+        is_withheld: false,
+        created_at: 0,
+        updated_at: 0,
+    })?;
+    Ok(journal.commit(&mut work, 1, BlockId { number: 1, hash: B256::ZERO }, Some(1)).await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn last_of_admins_who_leave_at_once_stays() -> Result<(), Error> {
+    const COUNT: usize = 3;
+    let (workshop, artists, collection) = stage("relay-leaving", COUNT).await?;
+    index(&workshop, collection, &artists).await?;
+    let node = workshop.node().await?;
+    let admins = async || {
+        let mut admins = Vec::new();
+        for artist in &artists {
+            let account = artist.embedded_wallet.into();
+            let bits = Creator1155::new(collection, &node).permissions(U256::ZERO, account).call().await?;
+            admins.extend(Permission::Admin.is_among(bits).then_some(*artist));
+        }
+        Ok::<_, Error>(admins)
+    };
+    let leave = async |artist: Artist| {
+        let own = MomentEdit::RevokeAdmin(artist.embedded_wallet);
+        Ok::<_, Error>((artist, queue(&workshop, &artist, vec![update_of(collection, U256::ZERO, own)]).await?[0]))
+    };
+    let mut left = Vec::new();
+    for artist in &artists {
+        left.push(leave(*artist).await?);
+    }
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    let last = admins().await?;
+    assert_eq!(last.len(), 1);
+    // By itself, too.
+    left.push(leave(last[0]).await?);
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    assert_eq!(admins().await?, last);
+    for (artist, id) in left {
+        let row = transaction(&workshop, &artist, id).await?;
+        let reason = "You are the last admin of this collection: make somebody else one first";
+        let (status, reason) = match artist == last[0] {
+            true => (TransactionStatus::Failed, Some(reason)),
+            false => (TransactionStatus::Mined, None),
+        };
+        assert_eq!((row.status, row.reason.as_deref()), (status, reason), "{row:?}");
     }
     Ok(())
 }
