@@ -4,7 +4,7 @@ use alloy::primitives::{Address, address};
 use serde::Deserialize;
 
 use crate::{
-    model::ChainId,
+    model::{COUNTED_DAYS, ChainId, Stats},
     store::artist::{Pool, PoolLimit},
 };
 
@@ -61,6 +61,15 @@ pub struct History {
     pub age: u64,
     /// Paid collects of the artist's moments on the chain in the last 30 days.
     pub payments: u64,
+}
+
+impl History {
+    /// That of an artist at a time, given the first sign-in, both in Unix seconds, and what is counted on the chain.
+    pub fn at(now: u64, joined_at: u64, stats: Option<&Stats>) -> Self {
+        let first_day = (now / DAY + 1).saturating_sub(COUNTED_DAYS);
+        let payments = stats.map_or(0, |stats| stats.since(first_day).paid);
+        Self { age: now.saturating_sub(joined_at), payments }
+    }
 }
 
 impl Spending {
@@ -133,6 +142,7 @@ impl Spending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Counts;
 
     fn defaults(chain: u64) -> Spending {
         Spending::of(ChainId(chain), &SpendingSettings::default())
@@ -162,6 +172,22 @@ mod tests {
         assert_eq!(pool(7 * DAY - 1, 1_000), Pool::Newcomers);
         assert_eq!([pool(7 * DAY, 0), pool(1_000 * DAY, 9)], [Pool::Regulars; 2]);
         assert_eq!(pool(7 * DAY, 10), Pool::Established);
+    }
+
+    #[test]
+    fn paid_collects_count_for_thirty_days_and_then_entitle_to_nothing() {
+        const FIRST: u64 = 20_000;
+        let mut stats = Stats::default();
+        for (day, paid) in [(FIRST, 9), (FIRST + 1, 1)] {
+            stats.count(day, Counts { paid, ..Counts::default() }, None);
+        }
+        let at = |days| History::at((FIRST + days) * DAY + DAY / 2, FIRST * DAY, Some(&stats));
+        assert_eq!([29, 30, 31].map(|days| at(days).payments), [10, 1, 0]);
+        let pool = |days| defaults(8_453).pool(at(days));
+        assert_eq!([29, 30, 31].map(|days| pool(days).pool), [Pool::Established, Pool::Regulars, Pool::Regulars]);
+        assert!(pool(30).assured > 0 && pool(31).assured == 0);
+        assert_eq!(at(31).age, 31 * DAY + DAY / 2);
+        assert_eq!(History::at(FIRST * DAY, 0, None).payments, 0);
     }
 
     #[test]

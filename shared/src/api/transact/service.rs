@@ -28,11 +28,11 @@ use crate::{
     clock,
     config::{self, StartError},
     http::{AllowedChains, ApiError, Request, Response},
-    model::{ArtistId, COUNTED_DAYS, ChainId, Creation, DailySpend, Invalid, Plan, Scope, StatsSubject},
+    model::{ArtistId, ChainId, Creation, DailySpend, Invalid, Plan, Scope, StatsSubject},
     store::{
         StoreError,
         artist::{
-            ArtistTable, Artists, CallerState, Claims, DAY, Replay, ReplayClaim, ReplayKey, Transaction, Transactions,
+            ArtistTable, Artists, CallerState, Claims, Replay, ReplayClaim, ReplayKey, Transaction, Transactions,
         },
         chain::{ChainTable, Moments, Statistics},
         secret::{RequestCounts, SecretTable},
@@ -352,11 +352,8 @@ impl TransactionService {
             self.statistics.of([(chain, StatsSubject::Artist(wallet))])
         )?;
         let Some(caller) = caller else { return Ok(None) };
-        let now = clock::now()?.as_secs();
-        let payments =
-            counted.first().map_or(0, |stats| stats.since((now / DAY + 1).saturating_sub(COUNTED_DAYS)).paid);
-        let age = now.saturating_sub(caller.joined_at);
-        Ok(Some((caller, History { age, payments })))
+        let history = History::at(clock::now()?.as_secs(), caller.joined_at, counted.first());
+        Ok(Some((caller, history)))
     }
 
     pub(super) fn session<'a>(
