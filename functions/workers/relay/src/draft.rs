@@ -196,6 +196,7 @@ mod tests {
             status: TransactionStatus::Queued,
             place: String::new(),
             charge: Charge { wei: 0, day: 0, pool: Pool::Established, shard: 0 },
+            outlay: None,
             attempts: 0,
             attempts_wei: 0,
             tries: BTreeMap::new(),

@@ -37,7 +37,7 @@ use crate::{
         StoreError,
         artist::{
             Admission, AdmissionRefusal, Admitted, Artists, CallerState, Claims, DAY, NewClaim, NewTransaction, Outlay,
-            ReplayClaim, Transaction, Transactions,
+            ReplayClaim, Spent, Transaction, Transactions,
         },
         chain::Moments,
         secret::RequestCounts,
@@ -268,8 +268,7 @@ impl WriteSession<'_> {
         let paid = self.outlay(planned.iter().map(|planned| &planned.plan))?;
         let kinds = try_join_all(planned.iter().map(|planned| self.kind(&planned.plan))).await?;
         let new = |(Planned { plan, gas, reserve, .. }, kind)| {
-            let pays = outlay(self.chain(), &plan.outline(&self.chain().addresses)) != (U256::ZERO, U256::ZERO);
-            let latest = self.now + if pays { PAYMENT_VALIDITY } else { VALIDITY };
+            let latest = self.now + if self.paid_by(&plan).is_any() { PAYMENT_VALIDITY } else { VALIDITY };
             let valid_until = Some(self.valid_until.map_or(latest, |until| until.min(latest)));
             NewTransaction { plan, kind, gas, creation, reserve, valid_until }
         };
@@ -343,12 +342,16 @@ impl WriteSession<'_> {
 
     /// Whether calls pay more than an old token may in a day: the artist is told of them.
     pub fn is_large(&self, calls: &[Call]) -> bool {
-        !self.outlay_within(self.daily_spend, calls).fits()
+        !Outlay { key: None, limit: self.daily_spend, each: vec![self.paid_in(calls)] }.fits()
     }
 
-    fn outlay_within(&self, limit: DailySpend, calls: &[Call]) -> Outlay {
+    fn paid_by(&self, plan: &Plan) -> Spent {
+        self.paid_in(&plan.outline(&self.chain().addresses))
+    }
+
+    fn paid_in(&self, calls: &[Call]) -> Spent {
         let (eth, usdc) = outlay(self.chain(), calls);
-        Outlay { key: self.key(), limit, eth: eth.saturating_to(), usdc: usdc.saturating_to() }
+        Spent { eth: eth.saturating_to(), usdc: usdc.saturating_to() }
     }
 
     fn key(&self) -> Option<KeyId> {
@@ -362,8 +365,7 @@ impl WriteSession<'_> {
             Credential::OldToken => self.daily_spend,
             Credential::Key(key) => key.daily_spend,
         };
-        let calls: Vec<_> = plans.flat_map(|plan| plan.outline(&self.chain().addresses)).collect();
-        let outlay = self.outlay_within(limit, &calls);
+        let outlay = Outlay { key: self.key(), limit, each: plans.map(|plan| self.paid_by(plan)).collect() };
         if outlay.fits() {
             return Ok(Some(outlay));
         }

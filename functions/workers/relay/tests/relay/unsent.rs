@@ -15,8 +15,8 @@ use local::workshop::Workshop;
 use relay::ChainRelay;
 use shared::{
     clock,
-    model::{TransactionId, TransactionStatus},
-    store::artist::{Admitted, Artist, BatchReference, Ending, NewTransaction, Requeue},
+    model::{DailySpend, KeyId, TransactionId, TransactionStatus},
+    store::artist::{Admission, Admitted, Artist, BatchReference, DAY, Ending, NewTransaction, Outlay, Requeue, Spent},
 };
 use tokio::sync::watch;
 
@@ -50,6 +50,37 @@ async fn cancelled_transaction_is_never_sent_and_gives_its_budget_back() -> Resu
     let told = [(id, TransactionStatus::Cancelled), (other, TransactionStatus::Mined)];
     assert_eq!(outcomes(&workshop).await?, told);
     assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unsent_transactions_give_back_what_they_count_against_a_keys_limit_that_day() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-outlay", 1).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let (key, at) = (Some(KeyId::next()), clock::now()?);
+    let (now, tomorrow) = (at.as_secs(), at.as_secs() + DAY);
+    let each = [1, 20, 300, 4_000].map(|amount| Spent { eth: amount, usdc: 10 * amount });
+    let renamings = (0..each.len()).map(|number| renaming(collection, &format!("ar://{number}"))).collect();
+    let admission = Admission {
+        key,
+        outlay: Some(Outlay { key, limit: DailySpend::default(), each: each.to_vec() }),
+        ..workshop.admission(&artist, renamings).await?
+    };
+    let Admitted::Queued(rows) = store.admit(&admission, at).await? else { return Err("refused".into()) };
+    let spent = async || Ok::<_, Error>(store.spent(artist.artist_id, key, now).await?);
+    assert_eq!(spent().await?, Spent { eth: 4_321, usdc: 43_210 });
+
+    assert!(store.cancel(&rows[0], now).await?);
+    assert!(store.end(&rows[1], &unsent_failure(), now).await?);
+    assert!(!store.end(&rows[1], &unsent_failure(), now).await?, "it is over");
+    assert_eq!(spent().await?, Spent { eth: 4_300, usdc: 43_000 });
+
+    // What is done was paid, and another day's limit isn't what it counts against.
+    let done = Ending { status: TransactionStatus::Mined, ..unsent_failure() };
+    assert!(store.end(&rows[2], &done, now).await?);
+    assert!(store.end(&rows[3], &unsent_failure(), tomorrow).await?);
+    assert_eq!(spent().await?, Spent { eth: 4_300, usdc: 43_000 });
+    assert_eq!(store.spent(artist.artist_id, key, tomorrow).await?, Spent::default());
+    Ok(())
 }
 
 /// A way to a node or to KMS that holds the first call of a kind until the gate opens, and counts calls of that kind.

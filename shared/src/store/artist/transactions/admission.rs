@@ -184,7 +184,9 @@ impl Transactions {
         let mut writes =
             vec![self.take_turn(admission, account, last, day)?, self.reserve_from_pool(chain, &charge, pool)?];
         let (mut transactions, pool_at) = (Vec::new(), 1);
-        for (new, turn) in admission.transactions.iter().zip(turn..) {
+        let outlay = admission.outlay.as_ref().filter(|outlay| outlay.is_any());
+        for ((index, new), turn) in admission.transactions.iter().enumerate().zip(turn..) {
+            let paid = outlay.and_then(|outlay| outlay.each.get(index));
             let id = TransactionId::new();
             let transaction = Transaction {
                 id,
@@ -201,6 +203,7 @@ impl Transactions {
                 status: TransactionStatus::Queued,
                 place: place(turn, artist, id),
                 charge: Charge { wei: new.reserve, ..charge },
+                outlay: paid.and_then(|paid| paid.counted(now.as_secs())),
                 attempts: 0,
                 attempts_wei: 0,
                 tries: BTreeMap::new(),
@@ -231,9 +234,8 @@ impl Transactions {
             key_at = Some(writes.len());
             writes.push(self.remember(&claim.key, &replay, claim.outlived.as_ref())?);
         }
-        let outlay = admission.outlay.filter(Outlay::is_any);
         let outlay_at = outlay.map(|_| writes.len());
-        if let Some(outlay) = &outlay {
+        if let Some(outlay) = outlay {
             writes.push(self.count_outlay(artist, outlay, now.as_secs())?);
         }
         let claim = admission.claim.as_ref().zip(transactions.first());

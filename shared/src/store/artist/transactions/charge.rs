@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Amount;
+
 /// Length of a budget's day (UTC), in seconds.
 pub const DAY: u64 = 24 * 60 * 60;
 
@@ -26,6 +28,17 @@ pub struct PoolLimit {
     pub wei: u64,
     /// Wei that an artist may spend on a day even if it is used up.
     pub assured: u64,
+}
+
+/// What is counted for a transaction against the daily limit of its key, or of old tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedOutlay {
+    /// Day that it counts for, from the Unix epoch.
+    pub day: u64,
+    /// Wei.
+    pub eth: Amount,
+    /// Millionths of a USDC.
+    pub usdc: Amount,
 }
 
 /// A transaction's share of the budgets.

@@ -195,8 +195,9 @@ impl Transactions {
         Err(StoreError::Contention("a transaction's attempts"))
     }
 
-    /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
-    /// after a reorganisation, corrects what is known of it and its cost. One write.
+    /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost, and its outlay on
+    /// the same day if it is never sent. Ending it again, as after a reorganisation, corrects what is known of it and its
+    /// cost. One write.
     pub async fn end(&self, transaction: &Transaction, ending: &Ending, now: u64) -> Result<bool, StoreError> {
         self.end_by(Decision::Batch, transaction, ending, now).await
     }
@@ -276,6 +277,9 @@ impl Transactions {
             ];
             if !transaction.status.is_final() {
                 writes.push(self.dequeue(transaction.chain, transaction.kind, &transaction.place)?);
+            }
+            if matches!(ending.status, TransactionStatus::Failed | TransactionStatus::Cancelled) {
+                writes.extend(self.return_outlay(transaction, now)?);
             }
             let own = writes.len();
             if let Decision::Leader(lease) | Decision::LedBatch(lease) = decision {

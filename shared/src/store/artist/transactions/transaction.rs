@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     batch::{MinedIn, Slot},
-    charge::Charge,
+    charge::{Charge, CountedOutlay},
     replay::ReplayKey,
 };
 use crate::{
@@ -62,6 +62,9 @@ pub struct Transaction {
     pub place: String,
     /// Its share of the budgets.
     pub charge: Charge,
+    /// What it pays out of the account, if that is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outlay: Option<CountedOutlay>,
     /// How often it was sent without an outcome of its own.
     #[serde(default)]
     pub attempts: u32,
