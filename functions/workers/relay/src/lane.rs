@@ -10,7 +10,7 @@ use alloy::{
     eips::BlockNumberOrTag,
     primitives::{B256, U256},
 };
-use futures::future::try_join_all;
+use futures::future::join_all;
 use shared::{
     chain::{
         transaction::{Packed, data_fee},
@@ -93,25 +93,25 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Reads balance and nonce from the chain, and what it takes for the data of open batches. Two calls, and on a chain
-    /// with such a fee one or two more while batches are open; none for a retired lane without open batches.
+    /// Reads balance and nonce from the chain, and what it takes for the data of open batches; a fee that no node tells
+    /// stays as it was. Two calls, and on a chain with such fees one or two more while batches are open; none for a
+    /// retired lane without open batches.
     pub(crate) async fn refresh(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
         if self.signer.is_none() && self.open.is_empty() && self.unfinalized.is_empty() {
             return Ok(());
         }
         let lane = self.address.into();
         let fees = self.open.iter().map(|open| data_fee(&relay.node, &relay.chain, open.batch.newest().len()));
-        let (balance, nonce, fees) = tokio::try_join!(
-            relay.node.balance(lane),
-            relay.node.next_nonce(lane, BlockNumberOrTag::Latest),
-            try_join_all(fees)
-        )?;
+        let state =
+            async { tokio::try_join!(relay.node.balance(lane), relay.node.next_nonce(lane, BlockNumberOrTag::Latest)) };
+        let (state, fees) = tokio::join!(state, join_all(fees));
+        let (balance, nonce) = state?;
         if balance > self.balance {
             self.reset_backoff();
         }
         (self.balance, self.on_chain) = (balance, nonce);
         for (open, fee) in self.open.iter_mut().zip(fees) {
-            open.data_fee = fee;
+            open.data_fee = fee.unwrap_or(open.data_fee);
         }
         Ok(())
     }

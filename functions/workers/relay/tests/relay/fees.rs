@@ -2,7 +2,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, OnceLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -190,12 +190,14 @@ async fn lane_that_owes_for_data_raises_no_fees_before_it_can_pay() -> Result<()
     set_base_fee(&node, 100_000_000).await?;
     let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let (counters, [asked, priced, sent]) = (Arc::clone(&counts), &*counts);
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let silent = Arc::clone(&is_silent);
     let url = proxy::start(&workshop.rpc_url, move |request| {
         let [asked, priced, sent] = &*counters;
         asked.fetch_add(usize::from(asks_oracle(request)), Relaxed);
         priced.fetch_add(usize::from(request.operation == "eth_feeHistory"), Relaxed);
         sent.fetch_add(usize::from(request.operation == "eth_sendRawTransaction"), Relaxed);
-        Act::Forward
+        if asks_oracle(request) && silent.load(Relaxed) { Act::Refuse("missing trie node") } else { Act::Forward }
     })
     .await?;
     let mut relay = relay(&workshop, &url)?;
@@ -215,7 +217,14 @@ async fn lane_that_owes_for_data_raises_no_fees_before_it_can_pay() -> Result<()
     until_more(sent, 2).await?;
     assert_eq!(attempts().await?.len(), 1);
 
-    answer_always(&node, ORACLE, 0).await?;
+    // Without an answer it still owes what it did, and is seen to get money.
+    is_silent.store(true, Relaxed);
+    until_more(asked, 4).await?;
+    until_more(sent, 2).await?;
+    assert_eq!(attempts().await?.len(), 1);
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::from(BALANCE) * U256::from(2)).await?;
+    }
     until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
     node.anvil_mine(Some(1), None).await?;
     assert_eq!(running.done().await?.bumped, 1);
