@@ -21,13 +21,13 @@ pub(crate) enum Departure {
     /// No block has all that was changed there before, or the index lacks the collection.
     #[default]
     Unknown,
-    /// The last one stays, with this reason.
-    Refused(String),
+    /// The last one stays, with this reason, unless the node or the index lags.
+    Refused(&'static str),
 }
 
 impl Departure {
     /// Decides about a transaction that isn't in a batch. Who revokes somebody else's permission stays an admin: the
-    /// contract asks for that. For whoever leaves two reads, and some calls.
+    /// contract asks for that. For whoever leaves what [`head_after`] and [`has_other_admins`] take.
     pub(crate) async fn of(
         relay: &ChainRelay,
         lanes: &[Lane<'_>],

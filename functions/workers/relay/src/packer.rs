@@ -161,12 +161,6 @@ impl Packer {
         if row.account != account.into() {
             return Ok(Preparation::Never("The account isn't the service's".to_owned()));
         }
-        // Whoever leaves waits for the nodes; the others don't.
-        match Departure::of(relay, lanes, row, draft).await.or_else(retry_if_node)? {
-            Departure::Allowed => {}
-            Departure::Unknown => return Ok(Preparation::Later),
-            Departure::Refused(reason) => return Ok(Preparation::Never(reason)),
-        }
         let Some(binding) = bind(relay, lanes, row, draft).await? else { return Ok(Preparation::Later) };
         let mut calls = match row.plan.calls(addresses, &binding) {
             Ok(calls) => calls,
@@ -202,6 +196,12 @@ impl Packer {
         }
         if !pays_the_artist_alone(relay, row.artist_id, &calls).await? {
             return Ok(not_allowed(row, "it pays an account that isn't theirs"));
+        }
+        // Whoever leaves waits for the nodes; the others don't.
+        match Departure::of(relay, lanes, row, draft).await.or_else(retry_if_node)? {
+            Departure::Allowed => {}
+            Departure::Unknown => return Ok(Preparation::Later),
+            Departure::Refused(reason) => return Ok(Preparation::Suspected(reason)),
         }
         match (&*row.plan, binding) {
             (Plan::Tokens(tokens), Binding::NextToken(first)) => {

@@ -1,6 +1,7 @@
 //! Admins of a moment or, as token 0, of a whole collection. Its contract lets the last one go.
 
 use alloy::primitives::{B256, U256};
+use futures::future::try_join_all;
 
 use super::permission::Permission;
 use crate::{
@@ -13,8 +14,11 @@ use crate::{
     store::{StoreError, chain::Moments},
 };
 
+/// Admins who are asked for in one call.
+const TOGETHER: usize = 100;
+
 /// Whether somebody is an admin after `leaving` has given up the permission, as of the block with this hash or the newest
-/// one; `None` for a collection that isn't indexed. Two reads, and two calls for each former admin.
+/// one; `None` for a collection that isn't indexed. Two reads, one call, and one for every hundred admins.
 pub async fn has_other_admins<E: From<StoreError> + From<NodeError>>(
     (moments, node, chain): (&Moments, &Node, &Chain),
     place: &MomentRef,
@@ -29,10 +33,11 @@ pub async fn has_other_admins<E: From<StoreError> + From<NodeError>>(
     let Some(collection) = collection else { return Ok(None) };
     let admins = moment.map(|moment| moment.admins).unwrap_or_default().into_iter().chain(collection.admins);
     let ignored = [leaving, chain.addresses.factory.into()];
-    for admin in admins.filter(|admin| !ignored.contains(admin)) {
-        if is_admin(node, place, place.token.into(), admin, block).await?
-            || is_admin(node, place, U256::ZERO, admin, block).await?
-        {
+    let admins: Vec<Address> = admins.filter(|admin| !ignored.contains(admin)).collect();
+    for admins in admins.chunks(TOGETHER) {
+        let tokens = [place.token.into(), U256::ZERO];
+        let asked = admins.iter().flat_map(|admin| tokens.map(|token| is_admin(node, place, token, *admin, block)));
+        if try_join_all(asked).await?.contains(&true) {
             return Ok(Some(true));
         }
     }
@@ -40,8 +45,12 @@ pub async fn has_other_admins<E: From<StoreError> + From<NodeError>>(
 }
 
 /// What an admin is told who must not leave.
-pub fn last_admin(place: &MomentRef) -> String {
-    format!("You are the last admin of this {}: make somebody else one first", kind(place))
+pub fn last_admin(place: &MomentRef) -> &'static str {
+    if place.is_whole_collection() {
+        "You are the last admin of this collection: make somebody else one first"
+    } else {
+        "You are the last admin of this moment: make somebody else one first"
+    }
 }
 
 /// "moment" or "collection".
