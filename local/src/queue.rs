@@ -3,8 +3,8 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
     clock,
-    model::{Call, ChainId, Creation, WriteKind},
-    store::artist::{Admission, Admitted, ArtistTable, NewTransaction, Pool, PoolLimit, Transactions},
+    model::{Call, ChainId, Creation, DailySpend, WriteKind},
+    store::artist::{Admission, Admitted, ArtistTable, NewTransaction, Outlay, Pool, PoolLimit, Spent, Transactions},
 };
 
 use crate::{Error, stack_map::StackMap};
@@ -33,7 +33,8 @@ pub async fn queue_calls(
     let admission = Admission {
         artist,
         key: None,
-        outlay: None,
+        // What ends it unsent gives this back.
+        outlay: Some(Outlay { key: None, limit: DailySpend::default(), each: vec![Spent { eth: 1, usdc: 0 }] }),
         chain,
         wallet: account.parse()?,
         account: store.account(artist, chain).await?,

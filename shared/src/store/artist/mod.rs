@@ -48,9 +48,9 @@ pub use self::{
     service_events::ServiceEvents,
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
-        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay,
-        PendingEnding, Pool, PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Requeue, Slot, Spent, StoredPlan,
-        Transaction, TransactionPage, Transactions,
+        Charge, CountedOutlay, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction,
+        Outlay, PendingEnding, Pool, PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Requeue, Slot, Spent,
+        StoredPlan, Transaction, TransactionPage, Transactions,
     },
     webhooks::{
         Challenge, Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS,

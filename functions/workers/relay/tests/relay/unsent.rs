@@ -9,14 +9,17 @@ use std::{
     time::Duration,
 };
 
-use alloy::primitives::B256;
+use alloy::primitives::{B256, U256};
 use futures::future::join_all;
 use local::workshop::Workshop;
 use relay::ChainRelay;
 use shared::{
     clock,
-    model::{DailySpend, KeyId, TransactionId, TransactionStatus},
-    store::artist::{Admission, Admitted, Artist, BatchReference, DAY, Ending, NewTransaction, Outlay, Requeue, Spent},
+    model::{Amount, DailySpend, KeyId, TransactionId, TransactionStatus},
+    store::artist::{
+        Admission, Admitted, Artist, BatchReference, CountedOutlay, DAY, Ending, NewTransaction, Outlay, Requeue,
+        Spent, Transaction,
+    },
 };
 use tokio::sync::watch;
 
@@ -58,7 +61,7 @@ async fn unsent_transactions_give_back_what_they_count_against_a_keys_limit_that
     let (store, artist) = (workshop.transactions(), artists[0]);
     let (key, at) = (Some(KeyId::next()), clock::now()?);
     let (now, tomorrow) = (at.as_secs(), at.as_secs() + DAY);
-    let each = [1, 20, 300, 4_000].map(|amount| Spent { eth: amount, usdc: 10 * amount });
+    let each = [1, 20, 300, 4_000, 50_000].map(|amount| Spent { eth: amount, usdc: 10 * amount });
     let renamings = (0..each.len()).map(|number| renaming(collection, &format!("ar://{number}"))).collect();
     let admission = Admission {
         key,
@@ -67,18 +70,22 @@ async fn unsent_transactions_give_back_what_they_count_against_a_keys_limit_that
     };
     let Admitted::Queued(rows) = store.admit(&admission, at).await? else { return Err("refused".into()) };
     let spent = async || Ok::<_, Error>(store.spent(artist.artist_id, key, now).await?);
-    assert_eq!(spent().await?, Spent { eth: 4_321, usdc: 43_210 });
+    assert_eq!(spent().await?, Spent { eth: 54_321, usdc: 543_210 });
 
     assert!(store.cancel(&rows[0], now).await?);
     assert!(store.end(&rows[1], &unsent_failure(), now).await?);
     assert!(!store.end(&rows[1], &unsent_failure(), now).await?, "it is over");
-    assert_eq!(spent().await?, Spent { eth: 4_300, usdc: 43_000 });
+    assert_eq!(spent().await?, Spent { eth: 54_300, usdc: 543_000 });
 
     // What is done was paid, and another day's limit isn't what it counts against.
     let done = Ending { status: TransactionStatus::Mined, ..unsent_failure() };
     assert!(store.end(&rows[2], &done, now).await?);
     assert!(store.end(&rows[3], &unsent_failure(), tomorrow).await?);
-    assert_eq!(spent().await?, Spent { eth: 4_300, usdc: 43_000 });
+    // A row that says more than was counted ends, too.
+    let counted = rows[4].outlay.ok_or("not counted")?;
+    let outlay = Some(CountedOutlay { eth: Amount(U256::MAX), ..counted });
+    assert!(store.end(&Transaction { outlay, ..rows[4].clone() }, &unsent_failure(), now).await?);
+    assert_eq!(spent().await?, Spent { eth: 54_300, usdc: 543_000 });
     assert_eq!(store.spent(artist.artist_id, key, tomorrow).await?, Spent::default());
     Ok(())
 }

@@ -267,6 +267,8 @@ impl Transactions {
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(conclusion) = self.conclusion(decision, transaction, ending, now)? else { return Ok(false) };
+        let gives_back = matches!(ending.status, TransactionStatus::Failed | TransactionStatus::Cancelled);
+        let mut outlay = if gives_back { self.return_outlay(transaction, now)? } else { None };
         let mut same_day = true;
         for attempt in 0..ATTEMPTS {
             let refund = i128::from(cost(transaction, ending)) - i128::from(transaction.charge.wei);
@@ -278,10 +280,9 @@ impl Transactions {
             if !transaction.status.is_final() {
                 writes.push(self.dequeue(transaction.chain, transaction.kind, &transaction.place)?);
             }
-            if matches!(ending.status, TransactionStatus::Failed | TransactionStatus::Cancelled) {
-                writes.extend(self.return_outlay(transaction, now)?);
-            }
             let own = writes.len();
+            writes.extend(outlay.clone());
+            let lease_at = writes.len();
             if let Decision::Leader(lease) | Decision::LedBatch(lease) = decision {
                 writes.push(self.condition(lease)?);
             }
@@ -292,13 +293,18 @@ impl Transactions {
             }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
             let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
-            if failed(reasons.first()) || (own < before_event && failed(reasons.get(own))) {
+            if failed(reasons.first()) || (lease_at < before_event && failed(reasons.get(lease_at))) {
                 return Ok(false);
             }
-            if reasons.iter().take(own).any(|reason| reason.is_condition()) {
-                // The account's budget is another day's by now.
-                same_day = false;
-            } else {
+            // The account's budget is another day's by now.
+            let is_over = reasons.iter().take(own).any(|reason| reason.is_condition());
+            // The count doesn't have as much, or was erased.
+            let is_gone = own < lease_at && failed(reasons.get(own));
+            if is_gone {
+                outlay = None;
+            }
+            same_day &= !is_over;
+            if !is_over && !is_gone {
                 tokio::time::sleep(backoff(attempt)).await;
             }
         }

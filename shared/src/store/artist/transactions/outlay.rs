@@ -13,6 +13,9 @@ use crate::{
     },
 };
 
+/// Largest amount in a row: DynamoDB keeps 38 digits.
+const MOST: u128 = 10_u128.pow(38) - 1;
+
 /// What a request pays out of the artist's account, to be counted against the daily limit of its credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlay {
@@ -104,24 +107,23 @@ impl Transactions {
         updating(update)
     }
 
-    /// Gives back what was counted for a transaction that is never sent; `None` if that was for another day.
+    /// Gives back what was counted for a transaction that is never sent, if the count has as much; `None` if that was
+    /// for another day.
     pub(super) fn return_outlay(
         &self,
         transaction: &Transaction,
         now: u64,
     ) -> Result<Option<TransactWriteItem>, StoreError> {
         let Some(outlay) = transaction.outlay.filter(|outlay| outlay.day == now / DAY) else { return Ok(None) };
-        let less = |amount: Amount| match amount.0.is_zero() {
-            true => number(0),
-            false => number(format!("-{}", amount.0)),
-        };
+        // A row may say what no limit allows.
+        let amount = |Amount(units): Amount| number(units.saturating_to::<u128>().min(MOST));
         let update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(spent_key(transaction.artist_id, transaction.key, now).item()))
-            .update_expression("SET expires_at = :end ADD eth :eth, usdc :usdc")
-            .expression_attribute_values(":end", number((outlay.day + 2) * DAY))
-            .expression_attribute_values(":eth", less(outlay.eth))
-            .expression_attribute_values(":usdc", less(outlay.usdc));
+            .update_expression("SET eth = eth - :eth, usdc = usdc - :usdc")
+            .condition_expression("eth >= :eth AND usdc >= :usdc")
+            .expression_attribute_values(":eth", amount(outlay.eth))
+            .expression_attribute_values(":usdc", amount(outlay.usdc));
         updating(update).map(Some)
     }
 }
