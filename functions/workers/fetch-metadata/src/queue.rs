@@ -1,6 +1,6 @@
 //! The queue of documents to fetch.
 
-use std::time::Duration;
+use std::{cmp::Reverse, time::Duration};
 
 use futures::{StreamExt, TryStreamExt, stream, stream::FuturesUnordered};
 use serde::Serialize;
@@ -69,13 +69,13 @@ impl Queue {
     pub async fn follow(&self, time: Duration, wait: Duration) -> Result<Fetched, StartError> {
         let (started, mut sum) = (Instant::now(), Fetched::default());
         let (mut slots, mut running) = (Slots::default(), FuturesUnordered::new());
-        let (mut look_at, mut found_any) = (started, true);
+        let (mut look_at, mut found_any, mut newest_first) = (started, true, true);
         let fetch = async |due: DueDocument| (self.fetch(&due).await, due);
         loop {
             let is_over = started.elapsed() >= time;
             if !is_over && slots.is_free() && Instant::now() >= look_at {
-                let due = self.due(slots.known()).await?;
-                found_any = !due.is_empty();
+                let due = self.due(slots.known(), newest_first).await?;
+                (found_any, newest_first) = (!due.is_empty(), !newest_first);
                 running.extend(self.admitted(due, &mut slots).await?.into_iter().map(fetch));
                 look_at = Instant::now() + POLL;
             }
@@ -103,11 +103,23 @@ impl Queue {
         Ok(sum)
     }
 
-    /// Due documents, as many from each shard; those that are known are still there.
-    async fn due(&self, known: usize) -> Result<Vec<DueDocument>, StartError> {
-        let now = clock::now()?.as_secs();
-        let shards = (0..QUEUE_SHARDS).map(|shard| self.documents.due(shard, now, PER_SHARD + known));
-        Ok(futures::future::try_join_all(shards).await?.concat())
+    /// Due documents, as many from each shard; those that are known are still there. Looks take the newest and the
+    /// oldest in turn, so that neither a new moment's document nor a backlog waits for the other.
+    async fn due(&self, known: usize, newest_first: bool) -> Result<Vec<DueDocument>, StartError> {
+        let (now, limit, documents) = (clock::now()?.as_secs(), PER_SHARD + known, &self.documents);
+        let shards = (0..QUEUE_SHARDS).map(|shard| async move {
+            match newest_first {
+                true => documents.newest_due(shard, now, limit).await,
+                false => documents.due(shard, now, limit).await,
+            }
+        });
+        let mut due = futures::future::try_join_all(shards).await?.concat();
+        if newest_first {
+            due.sort_by_key(|document| Reverse(document.due_at()));
+        } else {
+            due.sort_by_key(DueDocument::due_at);
+        }
+        Ok(due)
     }
 
     /// Those that have a place. The others wait for one, or are put off where too many wait.

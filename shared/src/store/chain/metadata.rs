@@ -234,6 +234,11 @@ impl Documents {
         self.0.due(rows::due_documents(shard), now, i32::try_from(limit).unwrap_or(i32::MAX)).await
     }
 
+    /// The same, those that came due last first. One Query.
+    pub async fn newest_due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
+        self.0.newest_due(rows::due_documents(shard), now, i32::try_from(limit).unwrap_or(i32::MAX)).await
+    }
+
     /// Stores a document fetched at `now` (Unix seconds), queues its files and notifies the indexer, unless it was read
     /// again and is as before. One transaction, and a read for one that was read again.
     pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
@@ -307,6 +312,11 @@ impl DueDocument {
     /// A document to fetch at `due` (Unix seconds) or later.
     pub fn new(chain: ChainId, uri: &str, collection: Address, due: u64) -> Self {
         Self { chain, uri: uri.to_owned(), collection, failures: 0, since: None, due }
+    }
+
+    /// When it came due, in Unix seconds.
+    pub fn due_at(&self) -> u64 {
+        self.due
     }
 
     fn key(&self) -> PrimaryKey {

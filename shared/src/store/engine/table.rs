@@ -180,11 +180,32 @@ impl Table {
         now: u64,
         limit: i32,
     ) -> Result<Vec<R>, StoreError> {
+        self.due_in_order(true, queue, now, limit).await
+    }
+
+    /// The same, those that came due last first.
+    pub(in crate::store) async fn newest_due<R: DeserializeOwned>(
+        &self,
+        queue: String,
+        now: u64,
+        limit: i32,
+    ) -> Result<Vec<R>, StoreError> {
+        self.due_in_order(false, queue, now, limit).await
+    }
+
+    async fn due_in_order<R: DeserializeOwned>(
+        &self,
+        ascending: bool,
+        queue: String,
+        now: u64,
+        limit: i32,
+    ) -> Result<Vec<R>, StoreError> {
         let call = self
             .query()
             .key_condition_expression("pk = :queue AND sk < :later")
             .expression_attribute_values(":queue", text(queue))
             .expression_attribute_values(":later", text(format!("{:012}", now + 1)))
+            .scan_index_forward(ascending)
             .limit(limit);
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
