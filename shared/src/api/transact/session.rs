@@ -63,7 +63,7 @@ struct UnknownOrigin(Address);
 
 /// 503 for a collection or a moment that the chain has and the index hasn't yet.
 pub(super) fn too_new(what: &str, cause: impl Error + Send + Sync + 'static) -> ApiError {
-    ApiError::unavailable(format!("The {what} is too new to be known: try again in a moment"), INDEXING, cause)
+    ApiError::unavailable(format!("The {what} isn't known yet: try again in a moment"), INDEXING, cause)
 }
 
 /// What sessions read and write.
@@ -151,7 +151,7 @@ impl WriteSession<'_> {
     }
 
     /// Requires a configured factory to have made the collection (422; 503 while that isn't known yet). One read; for one
-    /// that isn't indexed for good, three more and up to three calls.
+    /// that isn't indexed for good, what [`Provenance::of`] takes.
     pub async fn require_genuine(&self, collection: Address) -> Result<(), ApiError> {
         if self.genuine.lock().unwrap_or_else(PoisonError::into_inner).contains(&collection) {
             return Ok(());

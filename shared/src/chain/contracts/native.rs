@@ -110,6 +110,8 @@ sol! {
         function adminMint(address recipient, uint256 tokenId, uint256 quantity, bytes memory data) external;
         function multicall(bytes[] calldata data) external returns (bytes[] memory);
         function name() external view returns (string memory);
+        function contractURI() external view returns (string memory);
+        function owner() external view returns (address);
         function addPermission(uint256 tokenId, address user, uint256 permissionBits) external;
         function callSale(uint256 tokenId, address salesConfig, bytes calldata data) external;
         function updateTokenURI(uint256 tokenId, string memory newURI) external;

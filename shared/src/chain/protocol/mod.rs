@@ -6,6 +6,7 @@ pub mod binding;
 pub mod created;
 pub mod currency;
 pub mod destination;
+mod factory_addresses;
 pub mod gift;
 pub mod moving;
 pub mod permission;

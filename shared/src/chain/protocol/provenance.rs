@@ -8,6 +8,7 @@ use alloy::{
     sol_types::{SolCall, SolEvent},
 };
 
+use super::factory_addresses::FactoryAddresses;
 use crate::{
     chain::{
         chains::Chain,
@@ -24,7 +25,11 @@ use crate::{
         chain::{ChainTable, Moments},
         engine::Progress,
     },
+    telemetry,
 };
+
+/// Most blocks whose logs are asked for at once: providers refuse more.
+const LOG_RANGE: u64 = 10_000;
 
 /// Where a collection comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,12 +49,20 @@ pub struct Provenance {
     index: ChainTable,
     moments: Moments,
     made: MadeCollections,
+    addresses: FactoryAddresses,
+    log_range: u64,
 }
 
 impl Provenance {
     /// Uses the index, and what the service's own transactions made.
     pub fn new(index: ChainTable, artists: ArtistTable) -> Self {
-        Self { moments: Moments::new(index.clone()), index, made: MadeCollections::new(artists) }
+        Self {
+            moments: Moments::new(index.clone()),
+            index,
+            made: MadeCollections::new(artists),
+            addresses: FactoryAddresses::default(),
+            log_range: LOG_RANGE,
+        }
     }
 
     /// The index's collections and moments.
@@ -57,7 +70,13 @@ impl Provenance {
         &self.moments
     }
 
-    /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls.
+    /// The same that asks for the logs of so many blocks at most.
+    pub fn with_log_range(self, log_range: u64) -> Self {
+        Self { log_range, ..self }
+    }
+
+    /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls. Where
+    /// the index is further behind than logs are asked for, its address tells: up to two calls, and two for each factory.
     pub async fn of<E: From<StoreError> + From<NodeError>>(
         &self,
         node: &Node,
@@ -70,8 +89,27 @@ impl Provenance {
         // Read before the row, so that a block that is indexed meanwhile is asked for as well.
         let progress = Progress::of(&self.index, chain.id).await?;
         let unread = progress.first_unsettled().unwrap_or(chain.first_block);
-        if self.is_indexed(chain, collection).await? || was_made_since(node, chain, collection, unread).await? {
+        if self.is_indexed(chain, collection).await? {
             return Ok(Origin::Factory);
+        }
+        let newest = node.newest_block().await?;
+        let first_asked = unread.max(newest.saturating_sub(self.log_range));
+        if first_asked > unread && self.addresses.contain(node, chain, collection.into()).await? {
+            return Ok(Origin::Factory);
+        }
+        // Nodes refuse ranges that begin after their newest block.
+        match was_made_since(node, chain, collection, first_asked.min(newest)).await {
+            Ok(true) => return Ok(Origin::Factory),
+            Ok(false) => {}
+            Err(error) => {
+                let id = chain.id;
+                tracing::warn!(
+                    chain.id = id.0,
+                    error = telemetry::chain(&error),
+                    "factory's logs of chain {id} not read"
+                );
+                return Ok(Origin::Unknown);
+            }
         }
         // The index has all that was made up to its last block. A node may not have the state of that any more.
         let indexed = progress.next_block.and_then(|next| next.checked_sub(1));
@@ -117,14 +155,12 @@ pub async fn made_by(
     Ok(made)
 }
 
-/// Whether the factory made a collection in block `since` or later, by its own log: code can be copied. Two calls.
+/// Whether the factory made a collection in block `since` or later, by its own log: code can be copied. One call.
 async fn was_made_since(node: &Node, chain: &Chain, collection: model::Address, since: u64) -> Result<bool, NodeError> {
-    // Nodes refuse ranges that begin after their newest block.
-    let first = since.min(node.newest_block().await?);
     let made = Filter::new()
         .address(chain.addresses.factory)
         .event_signature(SetupNewContract::SIGNATURE_HASH)
         .topic1(Address::from(collection).into_word())
-        .from_block(first);
+        .from_block(since);
     Ok(!node.logs(&made).await?.is_empty())
 }

@@ -11,6 +11,7 @@ mod forged;
 mod hostile;
 mod interruptions;
 mod lanes;
+mod origins;
 #[path = "../proxy/mod.rs"]
 mod proxy;
 mod queue;

@@ -1,0 +1,119 @@
+//! Collections that the index doesn't tell of: it is built anew, or behind.
+
+use alloy::{
+    primitives::{Address, B256, U256},
+    providers::{Provider, ext::AnvilApi},
+    rpc::types::TransactionRequest,
+    sol_types::SolCall,
+};
+use local::workshop::Workshop;
+use relay::ChainRelay;
+use shared::{
+    chain::{contracts::native::CreatorFactory, protocol::provenance::Origin},
+    model::TransactionStatus,
+    store::{
+        chain::ChainTable,
+        engine::{BlockId, Journal, UnitOfWork},
+    },
+};
+
+use crate::{
+    proxy::{self, Act},
+    support::{Error, assert_done_once, queue, relay, renaming, run, stage, transaction},
+};
+
+/// A relay that asks for the newest block's logs alone: any index is far behind.
+fn far_behind(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
+    Ok(ChainRelay { provenance: workshop.provenance().with_log_range(0), ..relay(workshop, rpc_url)? })
+}
+
+async fn origin(relay: &ChainRelay, collection: Address) -> Result<Origin, Error> {
+    relay.provenance.of(&relay.node, &relay.chain, collection.into()).await
+}
+
+/// Says that all blocks up to this one are indexed.
+async fn index(workshop: &Workshop, last: u64) -> Result<(), Error> {
+    let (table, chain) = (ChainTable::new(&workshop.dynamodb, "ChainTable"), workshop.chain.id);
+    let (mut work, mut journal) = (UnitOfWork::new(table.clone()), Journal::new(table, chain));
+    journal.open(&mut work).await?;
+    Ok(journal.commit(&mut work, 0, BlockId { number: last, hash: B256::ZERO }, Some(last)).await?)
+}
+
+/// Creates a collection whose address follows from its owner, URI and name.
+async fn create_deterministic(workshop: &Workshop, owner: Address) -> Result<Address, Error> {
+    let royalty =
+        CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 1_000, royaltyRecipient: owner };
+    let creation = CreatorFactory::createContractDeterministicCall {
+        newContractURI: "ar://tides".to_owned(),
+        name: "Tides".to_owned(),
+        defaultRoyaltyConfiguration: royalty,
+        defaultAdmin: owner,
+        setupActions: Vec::new(),
+    };
+    let node = workshop.node().await?;
+    node.anvil_impersonate_account(owner).await?;
+    node.anvil_set_balance(owner, U256::from(u64::MAX)).await?;
+    let request = TransactionRequest::default().from(owner).to(workshop.chain.addresses.factory);
+    let receipt = node.eth_send_transaction_sync(request.input(creation.abi_encode().into())).await?;
+    let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
+    Ok(created.next().ok_or("no collection")?.inner.data.newContract)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn collections_of_a_lost_index_are_known_by_their_addresses() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-lost-index", 1).await?;
+    let deterministic = create_deterministic(&workshop, Address::repeat_byte(0x21)).await?;
+    let url = proxy::start(&workshop.rpc_url, |request| match request.operation.as_str() {
+        "eth_getLogs" => Act::Refuse("block range is too large"),
+        _ => Act::Forward,
+    });
+    let relay = far_behind(&workshop, &url.await?)?;
+
+    assert_eq!(origin(&relay, collection).await?, Origin::Factory);
+    assert_eq!(origin(&relay, deterministic).await?, Origin::Factory);
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://known")]).await?;
+    run(&relay).await?;
+    assert_done_once(&workshop, collection, &["ar://known".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stranger_at_another_address_is_refused_behind_a_lost_index() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-lost-index-stranger", 1).await?;
+    let (node, stranger) = (workshop.node().await?, Address::repeat_byte(0x22));
+    let relay = far_behind(&workshop, &workshop.rpc_url)?;
+    // Without code it isn't known either, although the factory will create one there.
+    let next = node.get_transaction_count(workshop.chain.addresses.factory).await?;
+    assert_eq!(origin(&relay, workshop.chain.addresses.factory.create(next)).await?, Origin::Unknown);
+    node.anvil_set_code(stranger, node.get_code_at(collection).await?).await?;
+    assert_eq!(origin(&relay, stranger).await?, Origin::Unknown);
+
+    // Indexed up to a block in which the stranger is there, and far behind all the same.
+    node.anvil_mine(Some(1), None).await?;
+    index(&workshop, node.get_block_number().await?).await?;
+    node.anvil_mine(Some(3), None).await?;
+    assert_eq!(origin(&relay, stranger).await?, Origin::Stranger);
+    assert_eq!(origin(&relay, collection).await?, Origin::Factory);
+    let id = queue(&workshop, &artists[0], vec![renaming(stranger, "ar://stolen")]).await?[0];
+    run(&relay).await?;
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Failed);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn collection_whose_logs_lag_or_are_refused_is_no_stranger() -> Result<(), Error> {
+    let (workshop, _, collection) = stage("relay-lagging-logs", 1).await?;
+    // Up to the block before the collection's.
+    index(&workshop, workshop.node().await?.get_block_number().await? - 1).await?;
+    let acts: [fn() -> Act; 3] =
+        [|| Act::Say(serde_json::json!([])), || Act::Refuse("block range is too large"), || Act::Forward];
+    let mut origins = Vec::new();
+    for act in acts {
+        let url = proxy::start(&workshop.rpc_url, move |request| match request.operation.as_str() {
+            "eth_getLogs" => act(),
+            _ => Act::Forward,
+        });
+        origins.push(origin(&relay(&workshop, &url.await?)?, collection).await?);
+    }
+    assert_eq!(origins, [Origin::Unknown, Origin::Unknown, Origin::Factory]);
+    Ok(())
+}
