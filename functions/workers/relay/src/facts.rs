@@ -94,6 +94,9 @@ async fn origins(
     let unknown = unknown.into_iter().filter(|collection| !known.contains(collection) && !genuine.contains(collection));
     let origin = |collection: Address| async move {
         let origin = relay.provenance.of(&relay.node, &relay.chain, collection.into()).await.or_else(retry_if_node)?;
+        if origin == Origin::Factory {
+            relay.provenance.keep(&relay.chain, collection.into()).await?;
+        }
         Ok::<_, RelayError>((collection, origin))
     };
     let found: Vec<_> =

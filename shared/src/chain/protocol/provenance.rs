@@ -127,6 +127,15 @@ impl Provenance {
         self.made.add(chain.id, made.map(|made| made.newContract.into()).collect()).await
     }
 
+    /// Keeps that a collection is indexed, for the time in which the index is built anew. Two reads, and a write the first
+    /// time.
+    pub async fn keep(&self, chain: &Chain, collection: model::Address) -> Result<(), StoreError> {
+        if self.is_indexed(chain, collection).await? && !self.made.contains(chain.id, collection).await? {
+            self.made.add(chain.id, [collection].into()).await?;
+        }
+        Ok(())
+    }
+
     async fn is_indexed(&self, chain: &Chain, collection: model::Address) -> Result<bool, StoreError> {
         // The indexer follows factories alone.
         Ok(self.moments.collection(chain.id, collection).await?.is_some())

@@ -1,4 +1,5 @@
-//! Collections that the service's transactions made: known before the index has their blocks, and while it is built anew.
+//! Collections that the service's transactions made or were about: known before the index has their blocks, and while it
+//! is built anew.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ impl MadeCollections {
         Self(artists)
     }
 
-    /// Whether a transaction of the service's made it. One read.
+    /// Whether a transaction of the service's made it or was about it. One read.
     pub async fn contains(&self, chain: ChainId, collection: Address) -> Result<bool, StoreError> {
         let row: Option<MadeCollection> = self.0.get(&rows::made_collection(chain, collection)).await?;
         Ok(row.is_some())

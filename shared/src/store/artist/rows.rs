@@ -197,7 +197,7 @@ rows! { ROWS;
             fn queue_wake() = "WAKE";
         }
         partition (chain: ChainId) = "MADE#{chain}" {
-            /// A collection that the service's transactions made
+            /// A collection that the service's transactions made or were about
             fn made_collection(collection: Address) = "{collection}";
         }
         partition (chain: ChainId) = "RELAY#{chain}" {

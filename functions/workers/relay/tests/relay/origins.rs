@@ -10,8 +10,9 @@ use local::workshop::Workshop;
 use relay::ChainRelay;
 use shared::{
     chain::{contracts::native::CreatorFactory, protocol::provenance::Origin},
-    model::TransactionStatus,
+    model::{Collection, EventId, Protocol, TransactionStatus},
     store::{
+        artist::{ArtistTable, MadeCollections},
         chain::ChainTable,
         engine::{BlockId, Journal, UnitOfWork},
     },
@@ -31,11 +32,27 @@ async fn origin(relay: &ChainRelay, collection: Address) -> Result<Origin, Error
     relay.provenance.of(&relay.node, &relay.chain, collection.into()).await
 }
 
-/// Says that all blocks up to this one are indexed.
-async fn index(workshop: &Workshop, last: u64) -> Result<(), Error> {
+/// Says that all blocks up to this one are indexed, in which these collections are.
+async fn index(workshop: &Workshop, last: u64, collections: &[Address]) -> Result<(), Error> {
     let (table, chain) = (ChainTable::new(&workshop.dynamodb, "ChainTable"), workshop.chain.id);
     let (mut work, mut journal) = (UnitOfWork::new(table.clone()), Journal::new(table, chain));
     journal.open(&mut work).await?;
+    for collection in collections {
+        work.put_collection(&Collection {
+            id: EventId::new(chain, B256::ZERO, 0),
+            chain_id: chain,
+            address: (*collection).into(),
+            protocol: Protocol::Native,
+            name: "Workshop".to_owned(),
+            uri: "ar://collection".to_owned(),
+            creator: Address::ZERO.into(),
+            admins: Vec::new(),
+            royalty: None,
+            is_withheld: false,
+            created_at: 0,
+            updated_at: 0,
+        })?;
+    }
     Ok(journal.commit(&mut work, 0, BlockId { number: last, hash: B256::ZERO }, Some(last)).await?)
 }
 
@@ -89,7 +106,7 @@ async fn stranger_at_another_address_is_refused_behind_a_lost_index() -> Result<
 
     // Indexed up to a block in which the stranger is there, and far behind all the same.
     node.anvil_mine(Some(1), None).await?;
-    index(&workshop, node.get_block_number().await?).await?;
+    index(&workshop, node.get_block_number().await?, &[]).await?;
     node.anvil_mine(Some(3), None).await?;
     assert_eq!(origin(&relay, stranger).await?, Origin::Stranger);
     assert_eq!(origin(&relay, collection).await?, Origin::Factory);
@@ -103,7 +120,7 @@ async fn stranger_at_another_address_is_refused_behind_a_lost_index() -> Result<
 async fn collection_whose_logs_lag_or_are_refused_is_no_stranger() -> Result<(), Error> {
     let (workshop, _, collection) = stage("relay-lagging-logs", 1).await?;
     // Up to the block before the collection's.
-    index(&workshop, workshop.node().await?.get_block_number().await? - 1).await?;
+    index(&workshop, workshop.node().await?.get_block_number().await? - 1, &[]).await?;
     let acts: [fn() -> Act; 3] =
         [|| Act::Say(serde_json::json!([])), || Act::Refuse("block range is too large"), || Act::Forward];
     let mut origins = Vec::new();
@@ -115,5 +132,20 @@ async fn collection_whose_logs_lag_or_are_refused_is_no_stranger() -> Result<(),
         origins.push(origin(&relay(&workshop, &url.await?)?, collection).await?);
     }
     assert_eq!(origins, [Origin::Unknown, Origin::Unknown, Origin::Factory]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexed_collection_that_was_written_to_outlives_the_index() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-outlived-index", 1).await?;
+    index(&workshop, workshop.node().await?.get_block_number().await?, &[collection]).await?;
+    let made = MadeCollections::new(ArtistTable::new(&workshop.dynamodb, "ArtistTable"));
+    assert!(!made.contains(workshop.chain.id, collection.into()).await?);
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://kept")]).await?;
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await?;
+    assert!(made.contains(workshop.chain.id, collection.into()).await?);
     Ok(())
 }
