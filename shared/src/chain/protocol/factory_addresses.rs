@@ -1,5 +1,5 @@
-//! Addresses at which a factory creates collections. They follow from the factory's own address, so that no other contract
-//! can be there, and are known without index and logs.
+//! Addresses at which a factory creates collections. They follow from the factory's own address, so that no other
+//! contract can be there, and are known without index and logs.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,7 +19,7 @@ use crate::{
     model::{ChainId, MAX_URI_KEPT},
 };
 
-/// Nonces of a factory whose addresses are computed, the newest.
+/// Nonces of a factory whose addresses are computed, the newest. They begin with 0 where genesis placed the factory.
 const NONCES: u64 = 131_072;
 
 /// Addresses that were computed, which clones share.

@@ -28,8 +28,9 @@ use crate::{
     telemetry,
 };
 
-/// Most blocks whose logs are asked for at once: providers refuse more.
-const LOG_RANGE: u64 = 10_000;
+/// Blocks before the newest one whose logs are asked for. Many providers refuse more than 10,000, and new blocks come
+/// meanwhile.
+const LOG_RANGE: u64 = 9_900;
 
 /// Where a collection comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,13 +71,14 @@ impl Provenance {
         &self.moments
     }
 
-    /// The same that asks for the logs of so many blocks at most.
+    /// The same that asks for the logs of so many blocks before the newest one at most.
     pub fn with_log_range(self, log_range: u64) -> Self {
         Self { log_range, ..self }
     }
 
-    /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls. Where
-    /// the index is further behind than logs are asked for, its address tells: up to two calls, and two for each factory.
+    /// Where a collection comes from. One read; for one that isn't indexed for good three more, and up to three calls.
+    /// Where the index is further behind than logs are asked for, or nodes refuse them, its address tells: up to two calls
+    /// more, and two for each factory.
     pub async fn of<E: From<StoreError> + From<NodeError>>(
         &self,
         node: &Node,
@@ -94,22 +96,22 @@ impl Provenance {
         }
         let newest = node.newest_block().await?;
         let first_asked = unread.max(newest.saturating_sub(self.log_range));
-        if first_asked > unread && self.addresses.contain(node, chain, collection.into()).await? {
+        let is_far_behind = first_asked > unread;
+        if is_far_behind && self.addresses.contain(node, chain, collection.into()).await? {
             return Ok(Origin::Factory);
         }
         // Nodes refuse ranges that begin after their newest block.
-        match was_made_since(node, chain, collection, first_asked.min(newest)).await {
-            Ok(true) => return Ok(Origin::Factory),
-            Ok(false) => {}
-            Err(error) => {
-                let id = chain.id;
-                tracing::warn!(
-                    chain.id = id.0,
-                    error = telemetry::chain(&error),
-                    "factory's logs of chain {id} not read"
-                );
-                return Ok(Origin::Unknown);
-            }
+        let logged = was_made_since(node, chain, collection, first_asked.min(newest)).await.inspect_err(|error| {
+            let id = chain.id;
+            tracing::warn!(chain.id = id.0, error = telemetry::chain(error), "factory's logs of chain {id} not read");
+        });
+        let Ok(is_logged) = logged else {
+            // That says nothing of who made it.
+            let is_known = !is_far_behind && self.addresses.contain(node, chain, collection.into()).await?;
+            return Ok(if is_known { Origin::Factory } else { Origin::Unknown });
+        };
+        if is_logged {
+            return Ok(Origin::Factory);
         }
         // The index has all that was made up to its last block. A node may not have the state of that any more.
         let indexed = progress.next_block.and_then(|next| next.checked_sub(1));
@@ -127,8 +129,8 @@ impl Provenance {
         self.made.add(chain.id, made.map(|made| made.newContract.into()).collect()).await
     }
 
-    /// Keeps that a collection is indexed, for the time in which the index is built anew. Two reads, and a write the first
-    /// time.
+    /// Keeps that a collection is indexed, for the time in which the index is built anew. Two reads, and a write the
+    /// first time.
     pub async fn keep(&self, chain: &Chain, collection: model::Address) -> Result<(), StoreError> {
         if self.is_indexed(chain, collection).await? && !self.made.contains(chain.id, collection).await? {
             self.made.add(chain.id, [collection].into()).await?;

@@ -23,6 +23,8 @@ use crate::{
     support::{Error, assert_done_once, queue, relay, renaming, run, stage, transaction},
 };
 
+const OWNER: Address = Address::repeat_byte(0x21);
+
 /// A relay that asks for the newest block's logs alone: any index is far behind.
 fn far_behind(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
     Ok(ChainRelay { provenance: workshop.provenance().with_log_range(0), ..relay(workshop, rpc_url)? })
@@ -56,8 +58,8 @@ async fn index(workshop: &Workshop, last: u64, collections: &[Address]) -> Resul
     Ok(journal.commit(&mut work, 0, BlockId { number: last, hash: B256::ZERO }, Some(last)).await?)
 }
 
-/// Creates a collection whose address follows from its owner, URI and name.
-async fn create_deterministic(workshop: &Workshop, owner: Address) -> Result<Address, Error> {
+/// Creates a collection whose address follows from its creator, its owner, URI and name.
+async fn create_deterministic(workshop: &Workshop, creator: Address, owner: Address) -> Result<Address, Error> {
     let royalty =
         CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 1_000, royaltyRecipient: owner };
     let creation = CreatorFactory::createContractDeterministicCall {
@@ -68,9 +70,9 @@ async fn create_deterministic(workshop: &Workshop, owner: Address) -> Result<Add
         setupActions: Vec::new(),
     };
     let node = workshop.node().await?;
-    node.anvil_impersonate_account(owner).await?;
-    node.anvil_set_balance(owner, U256::from(u64::MAX)).await?;
-    let request = TransactionRequest::default().from(owner).to(workshop.chain.addresses.factory);
+    node.anvil_impersonate_account(creator).await?;
+    node.anvil_set_balance(creator, U256::from(u64::MAX)).await?;
+    let request = TransactionRequest::default().from(creator).to(workshop.chain.addresses.factory);
     let receipt = node.eth_send_transaction_sync(request.input(creation.abi_encode().into())).await?;
     let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
     Ok(created.next().ok_or("no collection")?.inner.data.newContract)
@@ -79,7 +81,7 @@ async fn create_deterministic(workshop: &Workshop, owner: Address) -> Result<Add
 #[tokio::test(flavor = "multi_thread")]
 async fn collections_of_a_lost_index_are_known_by_their_addresses() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-lost-index", 1).await?;
-    let deterministic = create_deterministic(&workshop, Address::repeat_byte(0x21)).await?;
+    let deterministic = create_deterministic(&workshop, OWNER, OWNER).await?;
     let url = proxy::start(&workshop.rpc_url, |request| match request.operation.as_str() {
         "eth_getLogs" => Act::Refuse("block range is too large"),
         _ => Act::Forward,
@@ -102,13 +104,19 @@ async fn stranger_at_another_address_is_refused_behind_a_lost_index() -> Result<
     let next = node.get_transaction_count(workshop.chain.addresses.factory).await?;
     assert_eq!(origin(&relay, workshop.chain.addresses.factory.create(next)).await?, Origin::Unknown);
     node.anvil_set_code(stranger, node.get_code_at(collection).await?).await?;
+    // Forwards each read, so that it says of itself what a collection says whose address follows from that.
+    let (mirror, mirrored) = (Address::repeat_byte(0x23), create_deterministic(&workshop, OWNER, OWNER).await?);
+    let forwarding = format!("0x363d3d373d3d3d363d73{mirrored:x}5afa3d82803e903d91602b57fd5bf3");
+    node.anvil_set_code(mirror, forwarding.parse()?).await?;
     assert_eq!(origin(&relay, stranger).await?, Origin::Unknown);
+    assert_eq!(origin(&relay, mirror).await?, Origin::Unknown);
 
-    // Indexed up to a block in which the stranger is there, and far behind all the same.
+    // Indexed up to a block in which the strangers are there, and far behind all the same.
     node.anvil_mine(Some(1), None).await?;
     index(&workshop, node.get_block_number().await?, &[]).await?;
     node.anvil_mine(Some(3), None).await?;
     assert_eq!(origin(&relay, stranger).await?, Origin::Stranger);
+    assert_eq!(origin(&relay, mirror).await?, Origin::Stranger);
     assert_eq!(origin(&relay, collection).await?, Origin::Factory);
     let id = queue(&workshop, &artists[0], vec![renaming(stranger, "ar://stolen")]).await?[0];
     run(&relay).await?;
@@ -121,6 +129,8 @@ async fn collection_whose_logs_lag_or_are_refused_is_no_stranger() -> Result<(),
     let (workshop, _, collection) = stage("relay-lagging-logs", 1).await?;
     // Up to the block before the collection's.
     index(&workshop, workshop.node().await?.get_block_number().await? - 1, &[]).await?;
+    // Its address follows from its creator, whom it doesn't name.
+    let of_another = create_deterministic(&workshop, Address::repeat_byte(0x24), OWNER).await?;
     let acts: [fn() -> Act; 3] =
         [|| Act::Say(serde_json::json!([])), || Act::Refuse("block range is too large"), || Act::Forward];
     let mut origins = Vec::new();
@@ -129,9 +139,13 @@ async fn collection_whose_logs_lag_or_are_refused_is_no_stranger() -> Result<(),
             "eth_getLogs" => act(),
             _ => Act::Forward,
         });
-        origins.push(origin(&relay(&workshop, &url.await?)?, collection).await?);
+        let relay = relay(&workshop, &url.await?)?;
+        origins.push([origin(&relay, collection).await?, origin(&relay, of_another).await?]);
     }
-    assert_eq!(origins, [Origin::Unknown, Origin::Unknown, Origin::Factory]);
+    let lagging = [Origin::Unknown, Origin::Unknown];
+    // The first one's address tells.
+    let refused = [Origin::Factory, Origin::Unknown];
+    assert_eq!(origins, [lagging, refused, [Origin::Factory, Origin::Factory]]);
     Ok(())
 }
 
