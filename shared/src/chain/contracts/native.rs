@@ -295,6 +295,10 @@ sol! {
         event SaleSetV2(address indexed collection, uint256 indexed tokenId, SaleData saleData, uint256 mintFee);
 
         function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
+        function sale(address collection, uint256 tokenId)
+            external
+            view
+            returns (address token, uint64 saleStart, address pool, uint64 saleEnd, bool isMarketOpen);
         function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
         function mint(
             address mintTo,

@@ -75,12 +75,14 @@ impl CurrentSale {
     ) -> Result<[Option<Self>; 3], NodeError> {
         let erc20 = Erc20Minter::saleCall { tokenContract: collection, tokenId: token };
         let fixed_price = FixedPriceMinter::saleCall { tokenContract: collection, tokenId: token };
-        let timed = TimedMinter::saleV2Call { collection, tokenId: token };
+        // `saleV2` reverts where there is none, and a read that reverts has to be made again on its own.
+        let timed = TimedMinter::saleCall { collection, tokenId: token };
         let (erc20, fixed_price, timed) = tokio::try_join!(
             node.read_at(block, addresses.erc20_minter, &erc20),
             node.read_at(block, addresses.fixed_price_minter, &fixed_price),
             node.read_at(block, addresses.timed_minter, &timed),
         )?;
+        let timed = timed.filter(|sale| !sale.token.is_zero());
         let sales = [erc20.map(Self::from), fixed_price.map(Self::from), timed.map(Self::from)];
         Ok(sales.map(|sale| sale.filter(Self::is_set)))
     }
@@ -169,8 +171,8 @@ impl From<Erc20Minter::SalesConfig> for CurrentSale {
     }
 }
 
-impl From<TimedMinter::SaleData> for CurrentSale {
-    fn from(sale: TimedMinter::SaleData) -> Self {
+impl From<TimedMinter::saleReturn> for CurrentSale {
+    fn from(sale: TimedMinter::saleReturn) -> Self {
         // The end is 0 until enough tokens are collected for the market to open.
         let end = if sale.saleEnd == 0 { u64::MAX } else { sale.saleEnd };
         Self {
