@@ -1,13 +1,13 @@
 //! The plan that a request to publish comes to.
 
-use alloy::primitives;
+use alloy::primitives::{self, U256};
 
 use super::request::{CreateCollectionRequest, CreateMomentRequest, Splits};
 use crate::{
     api::transact::WriteSession,
     chain::{
         Chain,
-        contracts::native::CreatorFactory::deterministicContractAddressCall,
+        contracts::native::{Creator1155, CreatorFactory::deterministicContractAddressCall},
         node::Node,
         protocol::{
             destination::Destination,
@@ -72,7 +72,8 @@ impl Publication {
         Self { chain, target, moments, split, royalty: RoyaltyBps::default(), account }
     }
 
-    /// The plan. Reads split and collection at once; 400 for another's account, 403, 404 or 422 for the collection.
+    /// The plan. Reads split, collection and permissions at once; 400 for another's account, 403, 404 or 422 for the
+    /// collection.
     pub async fn plan(&self, session: &WriteSession<'_>) -> Result<Plan, ApiError> {
         let (addresses, operator) = (&session.chain().addresses, session.account());
         let account = session.own_wallet(self.account).await?;
@@ -119,13 +120,22 @@ impl Publication {
             Target::Named(target) => target,
             Target::Own(own) => return own_place(session, own).await,
         };
-        let destination = Destination::find(session.node(), target).await?;
-        if let TargetCollection::Existing(address) = target {
-            session.require_on_collection(*address, Permission::Minter).await?;
-        }
+        let (destination, permitted) = tokio::join!(Destination::find(session.node(), target), async {
+            match target {
+                TargetCollection::New { .. } => Ok(()),
+                TargetCollection::Existing(address) => {
+                    session.require_on_collection(*address, Permission::Minter).await.map(drop)
+                }
+            }
+        });
+        let destination = destination?;
+        permitted?;
         Ok(match destination {
             Destination::New { name, uri } => Place::New { name, uri },
-            Destination::Existing { contract, name, .. } => Place::At { contract, name, creation: None },
+            Destination::Existing { contract, next_token, name } => {
+                session.note_next_token(contract.into(), next_token);
+                Place::At { contract, name, creation: None }
+            }
         })
     }
 }
@@ -137,7 +147,7 @@ enum Place<'a> {
     At { contract: primitives::Address, name: String, creation: Option<Call> },
 }
 
-/// The place of an artist's own collection. Two calls, and those of the permission once it is there.
+/// The place of an artist's own collection. Two round trips of calls.
 async fn own_place<'a>(session: &WriteSession<'_>, own: &OwnCollection) -> Result<Place<'a>, ApiError> {
     let (addresses, account) = (&session.chain().addresses, session.account().into());
     let question = deterministicContractAddressCall {
@@ -149,11 +159,18 @@ async fn own_place<'a>(session: &WriteSession<'_>, own: &OwnCollection) -> Resul
     let contract = session.node().read(addresses.factory, &question).await?;
     let contract = contract
         .ok_or_else(|| ApiError::unprocessable("This chain doesn't support default collections. Pass `contract`."))?;
+    // Only the factory puts anything there. One call says both: it may come to be meanwhile.
+    let (next_token, permitted) = tokio::join!(
+        session.node().read(contract, &Creator1155::nextTokenIdCall {}),
+        session.require_on_collection(contract.into(), Permission::Minter)
+    );
     let mut creation = None;
-    if session.node().has_code(contract).await? {
-        session.require_on_collection(contract.into(), Permission::Minter).await?;
+    if let Some(next) = next_token? {
+        permitted?;
+        session.note_next_token(contract.into(), next);
     } else {
         session.note_genuine(contract.into());
+        session.note_next_token(contract.into(), U256::ONE);
         let publisher = Publisher { addresses, account, operator: account, split: None };
         creation = Some(Call::new(addresses.factory, &publisher.create_own_collection(contract, own)));
     }

@@ -368,7 +368,7 @@ impl TransactionService {
         if !even_suspended {
             refuse_suspended(caller.suspension, now)?;
         }
-        let (stores, genuine, daily_spend) = (&self.stores, Mutex::default(), self.daily_spend);
+        let (stores, daily_spend) = (&self.stores, self.daily_spend);
         Ok(WriteSession {
             planner,
             stores,
@@ -381,7 +381,8 @@ impl TransactionService {
             daily_spend,
             now,
             valid_until: None,
-            genuine,
+            genuine: Mutex::default(),
+            next_tokens: Mutex::default(),
             noted: Mutex::default(),
         })
     }

@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     error::Error,
     fmt::Display,
     sync::{Mutex, PoisonError},
@@ -98,6 +98,8 @@ pub struct WriteSession<'a> {
     pub(super) valid_until: Option<u64>,
     /// Collections that a factory is known to have made.
     pub(super) genuine: Mutex<BTreeSet<Address>>,
+    /// Ids of collections' next tokens, where they were read.
+    pub(super) next_tokens: Mutex<BTreeMap<Address, U256>>,
     /// What the artist's activity will say of the write.
     pub(super) noted: Mutex<Option<(ActivityKind, String)>>,
 }
@@ -172,6 +174,11 @@ impl WriteSession<'_> {
     /// Notes that the chain's factory makes the collection at this address.
     pub fn note_genuine(&self, collection: Address) {
         self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+    }
+
+    /// Notes the id of a collection's next token, as the chain has just said it: the first trial needn't ask again.
+    pub fn note_next_token(&self, collection: Address, next: U256) {
+        self.next_tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(collection, next);
     }
 
     /// Notes what the artist's activity says once the write is queued; it costs no call. The subject holds no words of
@@ -251,7 +258,14 @@ impl WriteSession<'_> {
         for collection in collections(self.chain(), self.account().into(), &calls) {
             self.require_genuine(collection.into()).await?;
         }
-        Ok(self.planner.plan(&self.caller, plan).await?)
+        let next_token = self.next_token(&plan);
+        Ok(self.planner.plan(&self.caller, plan, next_token).await?)
+    }
+
+    fn next_token(&self, plan: &Plan) -> Option<U256> {
+        let Plan::Tokens(tokens) = plan else { return None };
+        let known = self.next_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&tokens.collection).copied()
     }
 
     /// Queues one transaction per plan, all or none; `None` if another request with the same idempotency key was faster, or

@@ -72,12 +72,18 @@ impl Planner {
         EmbeddedWallet::new(self.operator.safe, artist)
     }
 
-    /// Plans a write of the caller. Tokens get the ids that are next now, and may get later ones when it is sent. Seven
-    /// calls, most of them at once; as many again each time that another token or the same split comes between them.
-    pub async fn plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
+    /// Plans a write of the caller. Tokens get the ids that are next now, and may get later ones when it is sent. Two
+    /// round trips of calls; as many again each time that another token or the same split comes between them. With the
+    /// id of `next_token`, which was read just now, the first attempt is one.
+    pub async fn plan(
+        &self,
+        caller: &CallerState,
+        plan: Plan,
+        mut next_token: Option<U256>,
+    ) -> Result<Planned, PlanError> {
         let mut attempts = 1..PLAN_ATTEMPTS;
         loop {
-            match self.try_plan(caller, plan.clone()).await {
+            match self.try_plan(caller, plan.clone(), next_token.take()).await {
                 Err(PlanError::Overtaken(_)) if attempts.next().is_some() => {}
                 Err(PlanError::Reverts(_)) if self.split_is_there(&plan).await? && attempts.next().is_some() => {}
                 planned => return planned,
@@ -85,16 +91,29 @@ impl Planner {
         }
     }
 
-    async fn try_plan(&self, caller: &CallerState, mut plan: Plan) -> Result<Planned, PlanError> {
+    async fn try_plan(
+        &self,
+        caller: &CallerState,
+        mut plan: Plan,
+        next_token: Option<U256>,
+    ) -> Result<Planned, PlanError> {
         let wallet = self.wallet(caller.artist.artist_id);
         if caller.artist.embedded_wallet != wallet.address().into() {
             return Err(PlanError::ForeignWallet(caller.artist.embedded_wallet));
         }
-        if self.split_is_there(&plan).await? && !plan.leave_split_out() {
-            return Err(PlanError::Reverts(splits::IS_THERE.to_owned()));
-        }
         let addresses = &self.chain.addresses;
-        let calls = plan.calls(addresses, &Binding::read(&self.node, addresses, &plan, None).await?)?;
+        let binding = match next_token {
+            Some(next) => Binding::NextToken(next),
+            None => {
+                let (is_there, binding) =
+                    tokio::join!(self.split_is_there(&plan), Binding::read(&self.node, addresses, &plan, None));
+                if is_there? && !plan.leave_split_out() {
+                    return Err(PlanError::Reverts(splits::IS_THERE.to_owned()));
+                }
+                binding?
+            }
+        };
+        let calls = plan.calls(addresses, &binding)?;
         let bytes = calls.iter().map(|call| call.data.len()).sum();
         if bytes > MAX_CALL_BYTES {
             return Err(PlanError::TooLong { bytes, most: MAX_CALL_BYTES });

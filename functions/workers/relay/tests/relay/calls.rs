@@ -118,7 +118,7 @@ async fn write_takes_three_round_trips_once_the_caller_is_known() -> Result<(), 
             let moment = MomentRef { chain: workshop.chain.id, collection: collection.into(), token: U256::ONE.into() };
             let permissions = Permissions::of(planner.node(), artist.embedded_wallet.into(), &moment).await?;
             assert!(permissions.exists && permissions.may(permission));
-            planner.plan(&caller, plan).await?;
+            planner.plan(&caller, plan, None).await?;
             Ok::<_, Error>(())
         };
         // None of a trip's calls is answered before all of them have come.
