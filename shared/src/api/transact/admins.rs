@@ -64,16 +64,20 @@ impl TransactionService {
 
 impl WriteSession<'_> {
     async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
-        self.require_admin(place).await?;
-        if Permissions::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
+        let (own, permissions) =
+            tokio::join!(self.require_admin(place), Permissions::of(self.node(), admin.into(), place));
+        own?;
+        if permissions?.is_admin_of_token() {
             return Err(ApiError::conflict(format!("{admin} is an admin of this {} already", kind(place))));
         }
         Ok(place.update(MomentEdit::GrantAdmin(admin)))
     }
 
     async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
-        self.require_admin(place).await?;
-        let permissions = Permissions::of(self.node(), admin.into(), place).await?;
+        let (own, permissions) =
+            tokio::join!(self.require_admin(place), Permissions::of(self.node(), admin.into(), place));
+        own?;
+        let permissions = permissions?;
         if !permissions.is_admin_of_token() {
             return Err(no_admin(place, admin, permissions));
         }

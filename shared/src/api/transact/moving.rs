@@ -24,7 +24,6 @@ use crate::{
         ActivityKind, Address, Creation, MAX_URI_KEPT, MetadataUri, MomentRef, MovingMoment, Royalty, TokenId,
         split_pointer,
     },
-    store::StoreError,
 };
 
 /// Where a moment goes.
@@ -81,20 +80,27 @@ impl WriteSession<'_> {
         if to == moment.collection {
             return Err(ApiError::invalid_field("newCollectionAddress", "is the collection that the moment is in"));
         }
-        self.require(&moment, Permission::Admin).await?;
-        self.require_on_collection(to, Permission::Minter).await?;
         let (collection, token): (primitives::Address, U256) = (moment.collection.into(), moment.token.into());
         let info = Creator1155::getTokenInfoCall { tokenId: token };
         let royalty = Creator1155::getRoyaltiesCall { tokenId: token };
         let referral = Creator1155::createReferralsCall { tokenId: token };
-        let (info, royalty, referral, name, listed, indexed) = tokio::try_join!(
-            self.node().read(collection, &info),
-            self.node().read(collection, &royalty),
-            self.node().read(collection, &referral),
-            self.node().read(to.into(), &Creator1155::nameCall {}),
-            CurrentSale::for_list(self.node(), &self.chain().addresses, &moment),
-            async { Ok(self.stores.moments.moment(&moment).await) },
-        )?;
+        let (own, there, found, admins) = tokio::join!(
+            self.require(&moment, Permission::Admin),
+            self.require_on_collection(to, Permission::Minter),
+            async {
+                tokio::try_join!(
+                    self.node().read(collection, &info),
+                    self.node().read(collection, &royalty),
+                    self.node().read(collection, &referral),
+                    self.node().read(to.into(), &Creator1155::nameCall {}),
+                    CurrentSale::for_list(self.node(), &self.chain().addresses, &moment),
+                )
+            },
+            self.other_admins(&moment),
+        );
+        own?;
+        there?;
+        let (info, royalty, referral, name, listed) = found?;
         let uri = info.ok_or_else(|| no_moment(&moment))?.uri;
         let (document, copy) = split_pointer(&uri);
         if let Some(copy) = copy {
@@ -104,8 +110,7 @@ impl WriteSession<'_> {
         if listed.is_some_and(|sale| sale.terms.end > self.now) {
             return Err(ApiError::conflict("The moment is sold to a list: end that sale first, by an empty list"));
         }
-        let indexed: Result<_, StoreError> = indexed;
-        let indexed = indexed?.ok_or_else(|| too_new("moment", NotIndexed(moment)))?;
+        let admins = admins?;
         let royalty = royalty.ok_or_else(|| no_moment(&moment))?;
         let moving = MovingMoment {
             chain: moment.chain,
@@ -114,7 +119,7 @@ impl WriteSession<'_> {
             copy_uri: new_uri.map_or_else(|| document.to_owned(), |uri| uri.to_string()),
             to,
             to_name: name.ok_or_else(|| no_collection(to))?,
-            admins: self.still_admins(&moment, indexed.admins).await?,
+            admins,
             royalty: Royalty { bps: royalty.royaltyBPS, recipient: royalty.royaltyRecipient.into() },
             create_referral: referral.unwrap_or_default().into(),
             // A sale's last second is part of it.
@@ -127,10 +132,13 @@ impl WriteSession<'_> {
         Ok(moving)
     }
 
-    /// Those of a token's indexed admins that still are some onchain, besides the artist's account. One call.
-    async fn still_admins(&self, moment: &MomentRef, indexed: Vec<Address>) -> Result<Vec<Address>, ApiError> {
+    /// Those of a token's indexed admins that still are some onchain, besides the artist's account; 503 while the
+    /// moment isn't indexed. One read and one call.
+    async fn other_admins(&self, moment: &MomentRef) -> Result<Vec<Address>, ApiError> {
+        let indexed = self.stores.moments.moment(moment).await?;
+        let indexed = indexed.ok_or_else(|| too_new("moment", NotIndexed(*moment)))?;
         let ignored = [self.account(), self.chain().addresses.factory.into()];
-        let admins: Vec<_> = indexed.into_iter().filter(|admin| !ignored.contains(admin)).collect();
+        let admins: Vec<_> = indexed.admins.into_iter().filter(|admin| !ignored.contains(admin)).collect();
         let still = Permissions::admins_among(self.node(), moment, &admins).await?;
         Ok(admins.into_iter().zip(still).filter_map(|(admin, still)| still.then_some(admin)).collect())
     }
