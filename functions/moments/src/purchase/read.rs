@@ -1,12 +1,12 @@
 //! A purchase, read from the chain.
 
 use alloy::primitives::{Address, U256, uint};
+use futures::future::try_join_all;
 use shared::{
     api::error::no_moment,
     chain::{
-        ChainAddresses,
         contracts::native::{Creator1155, Erc20Minter, LimitedMinter},
-        node::{Node, NodeError},
+        node::NodeError,
         protocol::sale::{CurrentSale, Strategy},
     },
     http::ApiError,
@@ -30,7 +30,7 @@ const MOST_MINT_FEE: U256 = uint!(777_000_000_000_000_U256);
 
 impl Purchase {
     /// Chooses the sale of a list that the account is on and may have so many of, or the first open one: in an ERC-20
-    /// currency, in the chain's own, timed. Two rounds of calls, another one where the account has had all of its list.
+    /// currency, in the chain's own, timed. One round trip of calls.
     ///
     /// # Errors
     /// 404 for an unknown moment, 422 for one that can't be collected now, or not in this quantity, or not by the
@@ -43,9 +43,10 @@ impl Purchase {
     ) -> Result<Self, ApiError> {
         let (node, addresses) = (by.node, &by.chain.addresses);
         let token_info = Creator1155::getTokenInfoCall { tokenId: moment.token.into() };
-        let (token, sales, now) = tokio::try_join!(
+        let (token, sales, facts, now) = tokio::try_join!(
             node.read(moment.collection.into(), &token_info),
             CurrentSale::all(node, addresses, moment),
+            Facts::read(by, moment),
             node.newest_block_time()
         )?;
         // Token 0 stands for the collection: like an unknown token, it has no supply.
@@ -55,10 +56,8 @@ impl Purchase {
             let Choice { sale, proof } = choice;
             let purchase = Self { moment: *moment, sale, quantity: U256::from(quantity), fee: U256::ZERO, proof };
             purchase.check_supply(&token)?;
-            let (fee, had) =
-                tokio::try_join!(fee(&purchase, node, addresses), had_by(&purchase, node, addresses, by.account))?;
-            match purchase.check_limit(had) {
-                Ok(()) => return purchase.at(fee, by),
+            match purchase.check_limit(facts.had_by(sale.strategy.minter(addresses))) {
+                Ok(()) => return purchase.at(facts.fee(sale.strategy), by),
                 Err(limit) => refusal = limit,
             }
         }
@@ -82,31 +81,43 @@ impl Purchase {
     }
 }
 
-/// Protocol's fee per token; `None` if the contract has none.
-async fn fee(purchase: &Purchase, node: &Node, addresses: &ChainAddresses) -> Result<Option<U256>, NodeError> {
-    match purchase.sale.strategy {
-        Strategy::FixedPrice | Strategy::AllowList { .. } => {
-            node.read(purchase.moment.collection.into(), &Creator1155::mintFeeCall {}).await
-        }
-        Strategy::Erc20 { .. } => node.read(addresses.erc20_minter, &Erc20Minter::ethRewardAmountCall {}).await,
-        Strategy::Timed => Ok(Some(TIMED_SALE_FEE)),
-    }
+/// What collecting depends on besides the sale, for every sale that there may be: reading all is one round trip less.
+struct Facts {
+    /// Protocol's fee per token for the chain's own currency, and for another one; `None` if the contract has none.
+    fees: [Option<U256>; 2],
+    /// Strategies, and the tokens that the account collected from each.
+    had: Vec<(Address, U256)>,
 }
 
-/// Tokens that an account collected from a sale with a limit per address.
-async fn had_by(
-    purchase: &Purchase,
-    node: &Node,
-    addresses: &ChainAddresses,
-    account: Address,
-) -> Result<U256, NodeError> {
-    if purchase.sale.terms.max_per_address == 0 {
-        return Ok(U256::ZERO);
+impl Facts {
+    async fn read(by: Collector<'_>, moment: &MomentRef) -> Result<Self, NodeError> {
+        let (node, addresses) = (by.node, &by.chain.addresses);
+        let (collection, token) = (moment.collection.into(), moment.token.into());
+        let question =
+            LimitedMinter::getMintedPerWalletCall { tokenContract: collection, tokenId: token, wallet: by.account };
+        let question = &question;
+        let limited = [addresses.fixed_price_minter, addresses.erc20_minter].into_iter().chain(addresses.merkle_minter);
+        let had = limited.map(|minter| async move {
+            Ok::<_, NodeError>((minter, node.read(minter, question).await?.unwrap_or_default()))
+        });
+        let (own, other, had) = tokio::try_join!(
+            node.read(collection, &Creator1155::mintFeeCall {}),
+            node.read(addresses.erc20_minter, &Erc20Minter::ethRewardAmountCall {}),
+            try_join_all(had)
+        )?;
+        Ok(Self { fees: [own, other], had })
     }
-    let had = LimitedMinter::getMintedPerWalletCall {
-        tokenContract: purchase.moment.collection.into(),
-        tokenId: purchase.moment.token.into(),
-        wallet: account,
-    };
-    Ok(node.read(purchase.sale.strategy.minter(addresses), &had).await?.unwrap_or_default())
+
+    fn fee(&self, strategy: Strategy) -> Option<U256> {
+        let [own, other] = self.fees;
+        match strategy {
+            Strategy::FixedPrice | Strategy::AllowList { .. } => own,
+            Strategy::Erc20 { .. } => other,
+            Strategy::Timed => Some(TIMED_SALE_FEE),
+        }
+    }
+
+    fn had_by(&self, minter: Address) -> U256 {
+        self.had.iter().find(|(strategy, _)| *strategy == minter).map(|(_, had)| *had).unwrap_or_default()
+    }
 }
