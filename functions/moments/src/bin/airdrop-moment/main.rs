@@ -55,8 +55,12 @@ impl Endpoint for AirdropMoment {
         let giver = caller.artist;
         self.service
             .transact_once(request, caller, moment.chain, async |session| {
-                session.require(&moment, Permission::Minter).await?;
-                check_supply(session, &moment, recipients.len()).await?;
+                let (permitted, left) = tokio::join!(
+                    session.require(&moment, Permission::Minter),
+                    check_supply(session, &moment, recipients.len())
+                );
+                permitted?;
+                left?;
                 self.count_mailboxes(giver, &recipients).await?;
                 let given = self.given(session, &moment, &recipients).await?;
                 let airdrop = gift(&moment, given.iter().map(|(account, _)| *account));

@@ -69,8 +69,9 @@ impl SetAllowList {
     ) -> Result<Call, ApiError> {
         let (moment, node, addresses) = (&wanted.moment, session.node(), &session.chain().addresses);
         let minter = addresses.merkle_minter.ok_or_else(unsupported)?;
-        let own = session.require(moment, Permission::Sales).await?;
-        let may_mint = Permissions::of(node, minter, moment).await?.may(Permission::Minter);
+        let (own, of_strategy) =
+            tokio::join!(session.require(moment, Permission::Sales), Permissions::of(node, minter, moment));
+        let (own, may_mint) = (own?, of_strategy?.may(Permission::Minter));
         if !may_mint && !own.may(Permission::Admin) {
             return Err(ApiError::forbidden(
                 "The strategy for lists may not mint this moment: ask who has the ADMIN permission to set its first list",
@@ -84,15 +85,17 @@ impl SetAllowList {
         let (start, end) = wanted.times(now)?;
         let list = wanted.list(&self.accounts(wanted).await?)?;
         self.count(artist, wanted.entries.len(), now).await?;
-        let sale = CurrentSale::for_list(node, addresses, moment).await?;
+        let place = (moment.collection.into(), moment.token.into());
+        let (sale, open) = tokio::try_join!(
+            CurrentSale::for_list(node, addresses, moment),
+            CurrentSale::changeable(node, addresses, place, None)
+        )?;
         let in_force = sale.and_then(|sale| sale.root());
         // Before the chain knows its root: who is on the list can collect as soon as it does.
         self.lists.keep(moment, &list, in_force, end, now).await?;
         let recipient = match wanted.funds_recipient {
             Some(CheckedAddress(recipient)) => recipient.into(),
             None => {
-                let place = (moment.collection.into(), moment.token.into());
-                let open = CurrentSale::changeable(node, addresses, place, None).await?;
                 let of_open = open.map(|sale| sale.funds_recipient).filter(|recipient| !recipient.is_zero());
                 of_open.unwrap_or_else(|| session.account().into())
             }

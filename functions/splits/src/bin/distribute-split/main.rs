@@ -1,5 +1,6 @@
 //! `POST /splits/distribute`: pays what waits in a split to its recipients.
 
+use futures::future::try_join_all;
 use shared::{
     api::{
         error::no_split,
@@ -45,22 +46,21 @@ impl Endpoint for DistributeSplit {
     }
 }
 
-/// A call for each currency of which anybody gets anything. One read, and a call to the chain for the split and for each
-/// currency.
+/// A call for each currency of which anybody gets anything. One read, and one round trip of calls to the chain.
 ///
 /// # Errors
 /// 404 for an unknown split, 422 for one of another making or one in which nothing waits.
 async fn payouts(session: &WriteSession<'_>, address: Address, currencies: &[Currency]) -> Result<Vec<Call>, ApiError> {
     let recipients = session.split(address).await?.ok_or_else(|| no_split(address))?;
-    let payable = Payable::at(address, &recipients, (session.chain(), session.node())).await?;
+    let balances = currencies.iter().map(|currency| currency.balance(session.node(), address.into()));
+    let (payable, waiting) =
+        tokio::join!(Payable::at(address, &recipients, (session.chain(), session.node())), try_join_all(balances));
     let foreign =
         || ApiError::unprocessable(format!("{address} has an owner or a reward: whoever made it pays it out"));
-    let payable = payable.ok_or_else(foreign)?;
-    let mut calls = Vec::new();
-    for currency in currencies {
-        let waiting = currency.balance(session.node(), address.into()).await?;
-        calls.extend(payable.payout(currency, waiting, session.account()));
-    }
+    let payable = payable?.ok_or_else(foreign)?;
+    let waiting = currencies.iter().zip(waiting?);
+    let calls: Vec<_> =
+        waiting.filter_map(|(currency, amount)| payable.payout(currency, amount, session.account())).collect();
     if calls.is_empty() {
         return Err(ApiError::unprocessable("Nothing waits in this split"));
     }
