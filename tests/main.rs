@@ -93,6 +93,7 @@ mod rewrite;
 mod rollback;
 mod rotate_mac_keys;
 mod rotate_token_key;
+mod round_trips;
 mod search_artists;
 mod send_code;
 mod simulate_moment;
