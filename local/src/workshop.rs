@@ -30,7 +30,7 @@ use shared::{
         wallet::{Call, CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution},
     },
     clock,
-    model::{ArtistId, ChainId, TransactionId},
+    model::{self, Amount, ArtistId, ChainId, NewMoment, NewTokens, Plan, RoyaltyBps, Sale, SaleTerms, TransactionId},
     store::{
         artist::{
             Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, PayoutAddresses, Pool, PoolLimit,
@@ -307,6 +307,29 @@ impl Workshop {
         let call = call.input(uriCall { id: U256::ONE }.abi_encode().into());
         Ok(uriCall::abi_decode_returns(&self.node().await?.call(call).await?)?)
     }
+}
+
+/// A moment whose id is known only when its transaction is signed.
+pub fn moment_plan(artist: &Artist, collection: Address, uri: &str) -> Result<Plan, Error> {
+    let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
+    let moment = NewMoment {
+        uri: uri.parse()?,
+        max_supply: 10,
+        create_referral: model::Address::ZERO,
+        sale: Sale::FixedPrice { terms, price: Amount::default() },
+        payout_recipient: None,
+        mint_to_creator: 1,
+        royalty: RoyaltyBps::default(),
+    };
+    Ok(Plan::Tokens(NewTokens {
+        collection: collection.into(),
+        collection_name: "Workshop".to_owned(),
+        account: artist.embedded_wallet,
+        operator: artist.embedded_wallet,
+        split: None,
+        before: Vec::new(),
+        moments: vec![moment],
+    }))
 }
 
 /// Makes lanes owners of the operator Safe.

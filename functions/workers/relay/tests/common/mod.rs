@@ -9,12 +9,10 @@ use alloy::{
     providers::{Provider, RootProvider},
     rpc::types::TransactionReceipt,
 };
-use local::workshop::Workshop;
+use local::workshop::{Workshop, moment_plan};
 use shared::{
     chain::contracts::native::Creator1155,
-    model::{
-        self, Amount, Call, Creation, NewMoment, NewTokens, Plan, RoyaltyBps, Sale, SaleTerms, TransactionId, WriteKind,
-    },
+    model::{Call, Creation, Plan, TransactionId, WriteKind},
     store::artist::{Artist, NewTransaction},
 };
 use tests::given_uris;
@@ -49,27 +47,8 @@ pub fn renaming(collection: Address, uri: &str) -> NewTransaction {
 
 /// A moment whose id is known only when its transaction is signed.
 pub fn token_creation(artist: &Artist, collection: Address, uri: &str) -> Result<NewTransaction, Error> {
-    let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
-    let moment = NewMoment {
-        uri: uri.parse()?,
-        max_supply: 10,
-        create_referral: model::Address::ZERO,
-        sale: Sale::FixedPrice { terms, price: Amount::default() },
-        payout_recipient: None,
-        mint_to_creator: 1,
-        royalty: RoyaltyBps::default(),
-    };
-    let tokens = NewTokens {
-        collection: collection.into(),
-        collection_name: "Workshop".to_owned(),
-        account: artist.embedded_wallet,
-        operator: artist.embedded_wallet,
-        split: None,
-        before: Vec::new(),
-        moments: vec![moment],
-    };
     Ok(NewTransaction {
-        plan: Plan::Tokens(tokens),
+        plan: moment_plan(artist, collection, uri)?,
         kind: WriteKind::Plain,
         gas: CREATION_GAS,
         creation: Creation::Moment,
