@@ -1,7 +1,12 @@
 //! Measures the relay alone: transactions a second through one lane and through four, signatures and gas of each. Then, if
 //! a stack runs (`local bench`), the whole way of a write from the request to its answer.
 //!
-//! The chain makes a block every two seconds, as Base does.
+//! The chain makes a block every two seconds, as Base does. `write-bench [LIMIT…]` names the limits, in calls a second,
+//! of providers that the relay is measured behind.
+
+mod held;
+mod limits;
+mod provider;
 
 use std::{
     env,
@@ -27,6 +32,11 @@ use shared::{
 };
 use tests::{Stack, Writer};
 
+use crate::{
+    held::measure_held,
+    limits::{measure_limits, measure_trips},
+};
+
 const SECONDS_A_BLOCK: u64 = 2;
 const LANES: usize = 4;
 const ARTISTS: usize = 200;
@@ -40,22 +50,25 @@ const GAS: u64 = 90_000;
 const LONE: usize = 10;
 /// Artists that write at the same moment.
 const AT_ONCE: usize = 50;
+/// Calls a second that providers answer.
+const LIMITS: [u32; 3] = [25, 100, 400];
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    measure_relay().await?;
+    let limits = env::args().skip(1).map(|limit| limit.parse()).collect::<Result<Vec<u32>, _>>()?;
+    measure_relay(if limits.is_empty() { &LIMITS } else { &limits }).await?;
     if env::var_os("MOMENTS_STACK").is_some() {
         measure_answers(&Stack::connect()).await?;
     }
     Ok(())
 }
 
-async fn measure_relay() -> Result<(), Error> {
+async fn measure_relay(limits: &[u32]) -> Result<(), Error> {
     let mut workshop = Workshop::start("write-bench").await?;
     workshop.add_lanes(LANES).await?;
     let artists = try_join_all((0..ARTISTS).map(|_| workshop.artist())).await?;
     let collections = try_join_all(artists.chunks(ADMINS).map(|admins| workshop.collection(admins))).await?;
-    let all = relay(&workshop, LANES)?;
+    let all = relay(&workshop, LANES, &workshop.rpc_url)?;
     queue_all(&workshop, &artists, &collections, 1, "deploys").await?;
     let deployed = run(&all).await?;
     println!("{} accounts deployed with their first transaction, in {} batches", deployed.ended, deployed.batches);
@@ -66,7 +79,7 @@ async fn measure_relay() -> Result<(), Error> {
     println!("| lanes | transactions a second | signatures a transaction | gas a transaction | seconds |");
     println!("| --- | --- | --- | --- | --- |");
     for lanes in [1, LANES] {
-        let relay = relay(&workshop, lanes)?;
+        let relay = relay(&workshop, lanes, &workshop.rpc_url)?;
         let ids = queue_all(&workshop, &artists, &collections, EACH, &format!("by-{lanes}")).await?;
         let start = Instant::now();
         let report = run(&relay).await?;
@@ -76,7 +89,9 @@ async fn measure_relay() -> Result<(), Error> {
         let (rate, signatures) = (count / seconds, report.signatures as f64 / count);
         println!("| {lanes} | {rate:.1} | {signatures:.3} | {:.0} | {seconds:.1} |", gas as f64 / count);
     }
-    Ok(())
+    measure_trips(&workshop, &artists[0], collections[0]).await?;
+    measure_limits(&workshop, &artists, &collections, limits).await?;
+    measure_held(&workshop, &artists, collections[(ARTISTS - 1) / ADMINS]).await
 }
 
 /// Every transaction is mined, exactly once and in its artist's order. Returns the gas of all.
@@ -118,25 +133,32 @@ async fn queue(
     collection: Address,
     uri: String,
 ) -> Result<(Artist, TransactionId), Error> {
-    let call = Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri });
-    let renaming = NewTransaction {
-        plan: Plan::Calls { calls: vec![call] },
+    let new = NewTransaction {
+        plan: Plan::Calls { calls: vec![renaming(collection, uri)] },
         kind: WriteKind::Plain,
         gas: GAS,
         creation: Creation::Nothing,
         reserve: 1_000_000_000_000,
         valid_until: None,
     };
-    let queued = workshop.queue(artist, vec![renaming]).await?;
+    let queued = workshop.queue(artist, vec![new]).await?;
     Ok((*artist, *queued.first().ok_or("nothing queued")?))
 }
 
-fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
+fn renaming(collection: Address, uri: String) -> Call {
+    Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri })
+}
+
+fn policy() -> Policy {
+    Policy { max_gas: 16_777_216 }
+}
+
+fn relay(workshop: &Workshop, lanes: usize, rpc_url: &str) -> Result<ChainRelay, Error> {
     Ok(ChainRelay {
         chain: workshop.chain.clone(),
-        node: workshop.node_at(&workshop.rpc_url)?,
+        node: workshop.node_at(rpc_url)?,
         signers: LaneSigners::new(workshop.signers.iter().take(lanes).cloned().collect()),
-        policy: Policy { max_gas: 16_777_216 },
+        policy: policy(),
         operator: workshop.operator,
         transactions: workshop.transactions(),
         artists: workshop.artists(),
