@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use alloy::primitives::{B256, U256};
 use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
-    chain::node::{NodeFault, Receipt, Standing},
+    chain::node::{NodeFault, Receipt, Refusals, Standing},
     store::{
         StoreError,
         artist::{Attempt, Batch, BatchReference, Member, Slot, Transaction},
@@ -37,10 +37,16 @@ pub(crate) struct Tracked {
     pub(crate) shown_in: Option<Shown>,
     /// Whether a node is known to have its newest version.
     pub(crate) is_accepted: bool,
+    /// What nodes have against that version.
+    pub(crate) refusals: Refusals,
+    /// Since when nodes doubt it that another one accepted.
+    pub(crate) doubted_since: Option<Instant>,
     /// The newest block when its newest version was first found to be the next that the chain can take.
     pub(crate) lowest_since: Option<u64>,
     /// When this process replaced it last.
     pub(crate) replaced_at: Option<Instant>,
+    /// The newest block when its fees were raised last.
+    pub(crate) raised_in: Option<u64>,
     /// Whether its block was still the chain's after enough others.
     pub(crate) is_confirmed: bool,
     /// Whether its transactions have the hash of its newest version.
@@ -73,8 +79,11 @@ impl Tracked {
             missing_since: None,
             shown_in: None,
             is_accepted: false,
+            refusals: Refusals::default(),
+            doubted_since: None,
             lowest_since: None,
             replaced_at: None,
+            raised_in: None,
             is_confirmed: false,
             is_marked: false,
         }
@@ -91,6 +100,11 @@ impl Tracked {
     /// How long nodes have refused it, from now on if they didn't before.
     pub(crate) fn suspected_for(&mut self) -> Duration {
         self.suspect_since.get_or_insert_with(Instant::now).elapsed()
+    }
+
+    /// How long nodes have doubted it, from now on if they didn't before.
+    pub(crate) fn doubted_for(&mut self) -> Duration {
+        self.doubted_since.get_or_insert_with(Instant::now).elapsed()
     }
 
     /// Whether a receipt decides: another node has its block, too, or the others have said nothing new for so long that
@@ -111,7 +125,7 @@ impl Tracked {
     /// Sends its newest version.
     pub(crate) async fn send(&mut self, relay: &ChainRelay) -> Result<(), Rejection> {
         self.sent_at = Some(Instant::now());
-        let sent = relay.node.send(self.batch.newest()).await;
+        let sent = relay.node.send(self.batch.newest(), &self.refusals).await;
         self.is_accepted = sent.is_ok();
         sent.map_err(|error| {
             let Slot { chain, lane, nonce } = self.batch.slot;

@@ -4,41 +4,25 @@ use std::time::{Duration, Instant};
 
 use alloy::primitives::U256;
 use shared::{
-    chain::node::{NodeFault, Receipt, Standing},
-    model::MarketFees,
+    chain::node::{Receipt, Standing},
+    model::{Fees, MarketFees},
     store::artist::{Batch, BatchStatus, Slot},
     telemetry::{self, Metric},
 };
 
 use crate::{
-    batch::{Rejection, Tracked},
-    chain::{ChainRelay, Leadership, Times},
+    batch::Tracked,
+    chain::{ChainRelay, Leadership},
+    doubt::Doubts,
     error::{RelayError, ensure_leader, retry_if_node},
     lane::{Lane, report_foreign_use},
     market::Market,
     outcome::{Conclusion, conclude, mined_in, release},
     report::Report,
     signed::gas_limit,
+    step::{Step, next_step},
     words::Words,
 };
-
-/// Blocks that may pass over a lane's lowest nonce, although its fees cover the base fee, until it gets higher ones: pools
-/// may keep it for too cheap, or have forgotten to offer it.
-const MAX_BLOCKS: u64 = 10;
-
-/// How often a batch of several transactions gets higher fees, before it is taken for too large: sequencers pass over what
-/// has many bytes while their batcher lags.
-const MAX_RAISES: usize = 2;
-
-/// What to do about a batch that isn't mined.
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Wait,
-    BackOff,
-    BumpFees,
-    ReplaceWithNoop,
-    FindForeignTransaction,
-}
 
 /// Closes the batches of a lane that are mined. Returns whether there were any. One node call each, one more for each
 /// earlier version, and those of [`testimony`] for each that is in a block.
@@ -107,15 +91,22 @@ async fn rebroadcast_one(
     if !is_due || too_soon {
         return Ok(());
     }
-    let rejection = tracked.send(leadership.relay).await.err();
-    if rejection.is_none() {
+    // Of the time before: nobody waits for all answers.
+    let faults = tracked.refusals.faults();
+    let sent = tracked.send(leadership.relay).await;
+    if sent.is_ok() {
         tracked.suspect_since = None;
     }
     // Not before: most are in a block by now, and have the hash with their outcome.
     tracked.mark_sent(leadership.relay).await?;
     let fees = market.fees(leadership.relay).await?;
+    let said = match sent {
+        Ok(()) => Ok(Doubts::of(&faults, leadership.relay, lane, &lane.open[index].batch).await?),
+        Err(rejection) => Err(rejection),
+    };
     let (on_chain, can_sign) = (lane.on_chain, lane.signer.is_some());
-    match next_step(tracked, rejection, fees, on_chain, can_sign, &leadership.times) {
+    let can_raise = raised(leadership, lane, index, fees).is_some();
+    match next_step(&mut lane.open[index], said, fees, on_chain, (can_sign, can_raise), &leadership.times) {
         Step::Wait => Ok(()),
         Step::BackOff => {
             lane.back_off();
@@ -127,53 +118,17 @@ async fn rebroadcast_one(
     }
 }
 
-/// Decides about a batch that was just sent again, given the lane's next nonce on the chain. Notes since when it is
-/// suspect, or the lowest.
-fn next_step(
-    tracked: &mut Tracked,
-    rejection: Option<Rejection>,
-    market: MarketFees,
-    on_chain: u64,
-    can_sign: bool,
-    times: &Times,
-) -> Step {
-    let Some(newest) = tracked.newest() else { return Step::Wait };
-    let was_replaced_lately = tracked.replaced_at.is_some_and(|at| at.elapsed() < times.rebroadcast);
-    let Some(Rejection { fault, may_have_left }) = rejection else {
-        let is_lowest = tracked.nonce() == on_chain;
-        if !can_sign || was_replaced_lately {
-            return Step::Wait;
-        }
-        if !market.admits(newest.fees) {
-            return Step::BumpFees;
-        }
-        let is_passed_over =
-            is_lowest && tracked.lowest_since.get_or_insert(market.block).saturating_add(MAX_BLOCKS) <= market.block;
-        let is_too_large = tracked.batch.attempts.len() > MAX_RAISES && tracked.batch.members.len() > 1;
-        return match (is_passed_over, is_too_large) {
-            (false, _) => Step::Wait,
-            (true, false) => Step::BumpFees,
-            (true, true) => Step::ReplaceWithNoop,
-        };
-    };
-    match fault {
-        NodeFault::NonceTooLow if tracked.suspected_for() >= times.nonce_grace => Step::FindForeignTransaction,
-        _ if !can_sign => Step::Wait,
-        // A node that is silent may have it.
-        NodeFault::Refused | NodeFault::Unwilling
-            if !newest.fills && tracked.suspected_for() >= times.grace * (1 + 3 * u32::from(may_have_left)) =>
-        {
-            Step::ReplaceWithNoop
-        }
-        _ if was_replaced_lately => Step::Wait,
-        NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced => Step::BumpFees,
-        // Higher fees would take the lane only further from being able to pay.
-        NodeFault::InsufficientFunds => Step::BackOff,
-        _ => Step::Wait,
-    }
+/// Higher fees for a batch, if the cap and the lane's balance allow them.
+fn raised(leadership: Leadership<'_>, lane: &Lane<'_>, index: usize, market: MarketFees) -> Option<Fees> {
+    let tracked = &lane.open[index];
+    let newest = tracked.newest()?;
+    let fees = newest.fees.bump(market, leadership.chain.spending.max_fee_per_gas)?;
+    let added = u128::from(fees.max_fee_per_gas.saturating_sub(newest.fees.max_fee_per_gas));
+    let cost = U256::from(u128::from(gas_limit(&tracked.batch)) * added);
+    (lane.spendable() >= cost).then_some(fees)
 }
 
-/// Replaces a batch by itself with higher fees, if the cap and the lane's balance allow it.
+/// Replaces a batch by itself with higher fees, if it can have them.
 async fn bump_fees(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -181,14 +136,10 @@ async fn bump_fees(
     market: MarketFees,
     report: &mut Report,
 ) -> Result<(), RelayError> {
-    let tracked = &lane.open[index];
-    let Some(newest) = tracked.newest() else { return Ok(()) };
-    let Some(fees) = newest.fees.bump(market, leadership.chain.spending.max_fee_per_gas) else { return Ok(()) };
-    let added = u128::from(fees.max_fee_per_gas.saturating_sub(newest.fees.max_fee_per_gas));
-    if lane.spendable() < U256::from(u128::from(gas_limit(&tracked.batch)) * added) {
-        return Ok(());
-    }
+    let Some(newest) = lane.open[index].newest() else { return Ok(()) };
+    let Some(fees) = raised(leadership, lane, index, market) else { return Ok(()) };
     lane.replace(leadership, index, fees, newest.fills).await?;
+    lane.open[index].raised_in = Some(market.block);
     telemetry::record(&[("Chain", &leadership.chain.id.to_string())], &[(Metric::Bumps, 1)]);
     report.bumped += 1;
     report.signatures += 1;
@@ -217,7 +168,8 @@ async fn find_foreign_transaction(
     index: usize,
     report: &mut Report,
 ) -> Result<(), RelayError> {
-    let Tracked { batch, suspect_since, .. } = &mut lane.open[index];
+    let Tracked { batch, suspect_since, doubted_since, .. } = &mut lane.open[index];
+    let since = suspect_since.as_mut().or(doubted_since.as_mut());
     let (slot, hashes) = (batch.slot, batch.hashes());
     if leadership.node.receipt(&hashes).await?.is_some() {
         return Ok(());
@@ -225,7 +177,7 @@ async fn find_foreign_transaction(
     match leadership.user_of_nonce(slot).await {
         Ok(Some(hash)) if !hashes.contains(&hash) => {}
         // Nodes without the state of that block can't tell, however many: an operator must add one that has it.
-        Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= leadership.times.proof_patience) => {
+        Err(error) if since.as_ref().is_some_and(|since| since.elapsed() >= leadership.times.proof_patience) => {
             let Slot { chain, lane, nonce } = slot;
             tracing::error!(
                 chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
@@ -233,7 +185,9 @@ async fn find_foreign_transaction(
             );
             report_foreign_use(slot);
             // Reported again after as long.
-            *suspect_since = Some(Instant::now());
+            if let Some(since) = since {
+                *since = Instant::now();
+            }
             return Ok(());
         }
         _ => return Ok(()),

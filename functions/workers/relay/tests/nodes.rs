@@ -13,7 +13,7 @@ use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::Into
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
 use shared::{
-    chain::node::{Node, NodeFault, NodeTimes, NodeUrls},
+    chain::node::{Node, NodeFault, NodeTimes, NodeUrls, Refusals},
     model::ChainId,
 };
 use tokio::{sync::Mutex, time::timeout};
@@ -155,12 +155,33 @@ async fn nodes_that_all_hang_are_given_up() -> Result<(), Error> {
 async fn signed_bytes_go_to_all_nodes() -> Result<(), Error> {
     for first in [NodeBehavior::Answers, NodeBehavior::Hangs, NodeBehavior::Refuses("nonce too low")] {
         let (first, second, node) = two(first, NodeBehavior::Answers).await?;
-        timeout(PATIENCE, node.send(b"signed")).await??;
+        timeout(PATIENCE, node.send(b"signed", &Refusals::default())).await??;
         until_both_were_asked(&first, &second).await?;
     }
     let (.., node) = two(NodeBehavior::Refuses("already known"), NodeBehavior::Fails).await?;
-    node.send(b"signed").await?;
+    node.send(b"signed", &Refusals::default()).await?;
     Ok(())
+}
+
+#[tokio::test]
+async fn refusal_of_the_other_node_is_kept_after_a_yes() -> Result<(), Error> {
+    let refuses = NodeBehavior::Refuses("nonce too low");
+    let (first, second, node) = two(NodeBehavior::Answers, refuses).await?;
+    let refusals = Refusals::default();
+    let until = async |faults: &[NodeFault]| {
+        node.send(b"signed", &refusals).await?;
+        eventually("heard", async || Ok((refusals.faults() == faults).then_some(()))).await
+    };
+    until(&[NodeFault::NonceTooLow]).await?;
+    // Whichever answers first.
+    first.set(NodeBehavior::Refuses("insufficient funds")).await;
+    second.set(NodeBehavior::Answers).await;
+    until(&[NodeFault::InsufficientFunds]).await?;
+    // One that fails takes nothing back.
+    first.set(NodeBehavior::Fails).await;
+    until(&[NodeFault::InsufficientFunds]).await?;
+    first.set(NodeBehavior::Refuses("already known")).await;
+    until(&[]).await
 }
 
 #[tokio::test]
@@ -171,11 +192,13 @@ async fn refused_transaction_has_the_fault_that_a_node_names() -> Result<(), Err
     ];
     for (message, fault) in refusals {
         let (.., node) = two(NodeBehavior::Refuses(message), NodeBehavior::Refuses(message)).await?;
-        let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
+        let Err(error) = node.send(b"signed", &Refusals::default()).await else { return Err("taken".into()) };
         assert_eq!((error.fault, error.may_have_left), (fault, false));
         for silent in [NodeBehavior::Hangs, NodeBehavior::Fails] {
             let (.., node) = two(silent, NodeBehavior::Refuses(message)).await?;
-            let Err(error) = node.with_times(HASTY).send(b"signed").await else { return Err("taken".into()) };
+            let Err(error) = node.with_times(HASTY).send(b"signed", &Refusals::default()).await else {
+                return Err("taken".into());
+            };
             assert_eq!((error.fault, error.may_have_left), (fault, true), "{silent:?}");
         }
     }
@@ -204,7 +227,7 @@ async fn limit_of_one_node_is_not_what_every_node_would_say() -> Result<(), Erro
             (NodeBehavior::Refuses("nonce too low"), (NodeFault::NonceTooLow, false)),
         ] {
             let (.., node) = two(limited, other).await?;
-            let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
+            let Err(error) = node.send(b"signed", &Refusals::default()).await else { return Err("taken".into()) };
             assert_eq!((error.fault, error.may_have_left), expected, "{message}, {other:?}");
         }
     }

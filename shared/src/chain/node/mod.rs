@@ -17,7 +17,7 @@ pub use self::{
     fault::{NodeFault, halt_in_words},
     health::NodeTimes,
     nonce::Nonce,
-    pool::SendError,
+    pool::{Refusals, SendError},
     reads::MULTICALL,
     receipt::{Receipt, Standing},
     urls::NodeUrls,

@@ -1,7 +1,11 @@
 //! The nodes of a chain as one: the healthiest is asked first, another one as soon as it fails or hesitates, and signed
 //! bytes go to all of them.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use alloy::{
     providers::{DynProvider, Provider},
@@ -30,6 +34,30 @@ pub struct SendError {
     pub may_have_left: bool,
     #[source]
     source: NodeError,
+}
+
+/// The last word of each node against a transaction, whatever others say. One that fails or is silent takes none back.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals(Arc<Mutex<BTreeMap<usize, NodeFault>>>);
+
+impl Refusals {
+    /// Those so far, in the configured order of the nodes.
+    pub fn faults(&self) -> Vec<NodeFault> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
+    }
+
+    fn note(&self, node: usize, fault: Option<NodeFault>) {
+        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            None | Some(NodeFault::AlreadyKnown) => {
+                refusals.remove(&node);
+            }
+            Some(fault) if fault.is_failure() => {}
+            Some(fault) => {
+                refusals.insert(node, fault);
+            }
+        }
+    }
 }
 
 impl Node {
@@ -105,18 +133,20 @@ impl Node {
         }
     }
 
-    /// Sends a signed transaction to all nodes. Returns once one of them has it; the others get it all the same.
-    pub async fn send(&self, signed: &[u8]) -> Result<(), SendError> {
+    /// Sends a signed transaction to all nodes. Returns once one of them has it; the others get it all the same, and
+    /// `refusals` what they say.
+    pub async fn send(&self, signed: &[u8], refusals: &Refusals) -> Result<(), SendError> {
         let mut sending: FuturesUnordered<_> = self
             .endpoints
             .iter()
             .enumerate()
             .map(|(index, endpoint)| {
-                let (endpoint, signed) = (endpoint.clone(), signed.to_vec());
+                let (endpoint, signed, refusals) = (endpoint.clone(), signed.to_vec(), refusals.clone());
                 // The others' answers aren't waited for, so each has a task of its own.
                 let sent = tokio::spawn(async move {
                     let sent = endpoint.provider.send_raw_transaction(&signed).await.map(drop).map_err(without_url);
                     endpoint.note(&sent);
+                    refusals.note(index, sent.as_ref().err().map(NodeFault::of));
                     sent
                 });
                 async move { (index, sent.await.unwrap_or_else(|error| Err(TransportErrorKind::custom(error)))) }

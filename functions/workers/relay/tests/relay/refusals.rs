@@ -2,13 +2,16 @@
 
 use std::{
     sync::{
-        Mutex, OnceLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Instant,
 };
 
-use alloy::primitives::B256;
+use alloy::{
+    primitives::{Address, B256, U256},
+    providers::ext::AnvilApi,
+};
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::workshop::Workshop;
 use relay::ChainRelay;
@@ -22,8 +25,8 @@ use shared::{
 use crate::{
     proxy::{self, Act, Request},
     support::{
-        Error, FOREVER, assert_done_once, nodes, queue, relay, renaming, run, stage, take_account, transaction,
-        unsent_failure,
+        Error, FOREVER, answer_always, assert_done_once, batch_of, forgetful, nodes, queue, relay, renaming, run,
+        spawn, stage, take_account, transaction, unsent_failure, until, until_mined, until_more, until_sent,
     },
 };
 
@@ -73,6 +76,106 @@ async fn lone_refused_transaction_ends_as_not_done() -> Result<(), Error> {
     assert!(!store.end(&row, &again, row.updated_at).await?);
     assert_eq!(transaction(&workshop, &artist, id).await?, row);
     assert_done_once(&workshop, collection, &[]).await
+}
+
+/// A node that says that it has what it is sent, and forgets it.
+async fn swallowing(workshop: &Workshop) -> Result<String, Error> {
+    let swallows = |request: &Request| match &*request.operation {
+        "eth_sendRawTransaction" => request.swallow(),
+        _ => Act::Forward,
+    };
+    proxy::start(&workshop.rpc_url, swallows).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lone_transaction_that_only_a_swallowing_node_takes_ends_as_not_done() -> Result<(), Error> {
+    /// Fewer than a batch has, and more than a no-op.
+    const SIGNED: usize = 600;
+    let (workshop, artists, collection) = stage("relay-swallowed", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let refusing = proxy::start(&workshop.rpc_url, |request| {
+        let is_batch = request.body["params"][0].as_str().is_some_and(|signed| signed.len() > SIGNED);
+        let is_refused = request.operation == "eth_sendRawTransaction" && is_batch;
+        if is_refused { Act::Refuse("exceeds block gas limit") } else { Act::Forward }
+    })
+    .await?;
+    let alone = relay(&workshop, &workshop.rpc_url)?;
+    let relay = ChainRelay { node: nodes(&workshop, &[swallowing(&workshop).await?, refusing])?, ..alone };
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://swallowed")]).await?[0];
+    let mut running = spawn(relay);
+
+    until("ended", async || {
+        node.anvil_mine(Some(1), None).await?;
+        Ok(transaction(&workshop, &artist, id).await?.status.is_final())
+    })
+    .await?;
+
+    running.done().await?;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!(row.status, TransactionStatus::Reverted);
+    assert_eq!(batch_of(&workshop, &row).await?.map(|batch| batch.status), Some(BatchStatus::Filled));
+    assert_done_once(&workshop, collection, &[]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn foreign_nonce_behind_a_swallowing_node_is_found() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-hidden-nonce", 1).await?;
+    let artist = artists[0];
+    let (second, forgets) = forgetful(&workshop).await?;
+    let alone = relay(&workshop, &workshop.rpc_url)?;
+    let relay = ChainRelay { node: nodes(&workshop, &[swallowing(&workshop).await?, second])?, ..alone };
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
+    let mut running = spawn(relay);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let other = workshop.use_lane(sent.batch.ok_or("no batch")?.lane.into()).await?;
+    until_mined(&workshop, other).await?;
+    forgets.store(false, Relaxed);
+
+    running.done().await?;
+
+    assert_eq!(batch_of(&workshop, &sent).await?.map(|batch| batch.status), Some(BatchStatus::Displaced));
+    assert_done_once(&workshop, collection, &["ar://moved".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn poor_lane_behind_a_swallowing_node_raises_no_fee() -> Result<(), Error> {
+    const ORACLE: Address = Address::repeat_byte(0x0f);
+    const BALANCE: u64 = 1_000_000_000_000_000_000;
+    /// After which fees are raised.
+    const BLOCKS: u64 = 10;
+    let (workshop, artists, collection) = stage("relay-hidden-poverty", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::from(BALANCE)).await?;
+    }
+    let (is_dear, refused) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+    let (dear, counter) = (Arc::clone(&is_dear), Arc::clone(&refused));
+    let demanding = proxy::start(&workshop.rpc_url, move |request| {
+        if request.operation != "eth_sendRawTransaction" || !dear.load(Relaxed) {
+            return Act::Forward;
+        }
+        counter.fetch_add(1, Relaxed);
+        Act::Refuse("insufficient funds for gas * price + value: balance 1, tx cost 2")
+    })
+    .await?;
+    answer_always(&node, ORACLE, 1).await?;
+    let alone = relay(&workshop, &workshop.rpc_url)?;
+    let mut relay = ChainRelay { node: nodes(&workshop, &[swallowing(&workshop).await?, demanding])?, ..alone };
+    relay.chain.spending.l1_fee_oracle = Some(ORACLE);
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://dear-data")]).await?[0];
+    let mut running = spawn(relay);
+    until_sent(&workshop, &artist, id).await?;
+
+    // What it owes by now is more than it has.
+    answer_always(&node, ORACLE, BALANCE).await?;
+    until_more(&refused, 6).await?;
+    node.anvil_mine(Some(BLOCKS), None).await?;
+    until_more(&refused, 6).await?;
+
+    is_dear.store(false, Relaxed);
+    assert_eq!(running.done().await?.bumped, 0);
+    assert_eq!(transaction(&workshop, &artist, id).await?.hashes.len(), 1);
+    assert_done_once(&workshop, collection, &["ar://dear-data".to_owned()]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
