@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use alloy::{consensus::Header, rpc::types};
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ enum NodeBehavior {
     Hangs,
 }
 
-/// A node that answers with a block number or a hash, and counts its requests.
+/// A node that answers with a block, its number or a hash, and counts its requests.
 #[derive(Clone)]
 struct TestNode {
     behavior: Arc<Mutex<NodeBehavior>>,
@@ -74,7 +75,11 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
     node.requests.fetch_add(1, Ordering::Relaxed);
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let hash = format!("0x{}", "11".repeat(32));
-    let result = if request["method"] == "eth_sendRawTransaction" { hash } else { "0x7".to_owned() };
+    let result = match request["method"].as_str() {
+        Some("eth_sendRawTransaction") => json!(hash),
+        Some("eth_getBlockByNumber") => block(),
+        _ => json!("0x7"),
+    };
     let good = json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string();
     let refusal = |code: i64, message: &str| {
         json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}}).to_string()
@@ -88,6 +93,13 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
         NodeBehavior::AnswersHtml => (StatusCode::OK, "<html>".to_owned()),
         NodeBehavior::Refuses(message) => (StatusCode::OK, refusal(-32000, message)),
     }
+}
+
+fn block() -> Value {
+    let header = types::Header::new(Header { number: 7, ..Header::default() });
+    let mut block = serde_json::to_value(&header).unwrap_or_default();
+    (block["transactions"], block["uncles"]) = (json!([]), json!([]));
+    block
 }
 
 async fn two(first: NodeBehavior, second: NodeBehavior) -> Result<(TestNode, TestNode, Node), Error> {
@@ -148,6 +160,29 @@ async fn node_that_hangs_delays_one_call_and_not_until_its_time_is_over() -> Res
 async fn nodes_that_all_hang_are_given_up() -> Result<(), Error> {
     let (.., node) = within(SHORT, NodeBehavior::Hangs, NodeBehavior::Hangs).await?;
     assert!(timeout(PATIENCE, node.newest_block()).await?.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn node_that_was_silent_three_times_keeps_nobody_waiting_until_it_is_heard() -> Result<(), Error> {
+    let (first, _second, node) = two(NodeBehavior::Hangs, NodeBehavior::Answers).await?;
+    // It is asked first again each time.
+    let forgiving = node.with_times(NodeTimes { hedge: SHORT, penalty: Duration::ZERO });
+    for _ in 0..3 {
+        assert_eq!(timeout(PATIENCE, forgiving.newest_block()).await??, 7);
+    }
+    assert_eq!(first.take_requests(), 3);
+    let ask_all = async || {
+        let asked = node.ask_all(|node| async move { node.newest_block().await });
+        let answers = timeout(PATIENCE, asked).await?;
+        Ok::<Vec<_>, Error>(answers.into_iter().map(Result::ok).collect())
+    };
+    assert_eq!(ask_all().await?, [None, Some(7)]);
+
+    first.set(NodeBehavior::Answers).await;
+    node.compare_heads().await;
+
+    assert_eq!(ask_all().await?, [Some(7), Some(7)]);
     Ok(())
 }
 

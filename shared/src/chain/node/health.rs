@@ -10,7 +10,7 @@ use alloy::providers::DynProvider;
 /// Longest time without preference after failures.
 const MAX_PENALTY: Duration = Duration::from_secs(60);
 
-/// Failures in a row after which a node is down.
+/// Failures in a row after which a node is down, and times without an answer after which it is silent.
 const DOWN: u32 = 3;
 
 /// A node lags, and is asked last, if its newest block is both this much older than the best node's and this many
@@ -47,6 +47,8 @@ pub(super) struct Head {
 #[derive(Debug, Default)]
 struct State {
     failures: u32,
+    /// The newest of them that were no answer at all.
+    silences: u32,
     failed_at: Option<Instant>,
     head: Option<Head>,
 }
@@ -70,14 +72,21 @@ impl Health {
     /// Notes an answer.
     pub(super) fn answered(&self) {
         let mut state = self.state();
-        (state.failures, state.failed_at) = (0, None);
+        (state.failures, state.silences, state.failed_at) = (0, 0, None);
     }
 
-    /// Notes an error of the node itself, or silence while another node answered.
+    /// Notes an error of the node itself.
     pub(super) fn failed(&self) {
         let mut state = self.state();
         state.failures = state.failures.saturating_add(1);
-        state.failed_at = Some(Instant::now());
+        (state.silences, state.failed_at) = (0, Some(Instant::now()));
+    }
+
+    /// Notes that there was no answer in time.
+    pub(super) fn was_silent(&self) {
+        let mut state = self.state();
+        state.failures = state.failures.saturating_add(1);
+        (state.silences, state.failed_at) = (state.silences.saturating_add(1), Some(Instant::now()));
     }
 
     /// Notes the newest block that the node names. Blocks of the future are ignored.
@@ -94,6 +103,11 @@ impl Health {
     /// Whether it has failed again and again: nothing is expected of it.
     pub(super) fn is_down(&self) -> bool {
         self.state().failures >= DOWN
+    }
+
+    /// Whether it was silent again and again: nobody waits for it while others answer.
+    pub(super) fn is_silent(&self) -> bool {
+        self.state().silences >= DOWN
     }
 
     /// Whether it failed lately.
@@ -150,6 +164,23 @@ mod tests {
         assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
         nodes[0].answered();
         assert_eq!(order(nodes.iter(), TIMES), [0, 1]);
+    }
+
+    #[test]
+    fn node_is_silent_after_three_silences_until_it_is_heard() {
+        let health = Health::default();
+        for _ in 0..2 {
+            health.was_silent();
+            assert!(!health.is_silent());
+        }
+        health.failed();
+        health.was_silent();
+        assert!(health.is_down() && !health.is_silent(), "an error is heard");
+        health.was_silent();
+        health.was_silent();
+        assert!(health.is_silent());
+        health.answered();
+        assert!(!health.is_silent());
     }
 
     #[test]

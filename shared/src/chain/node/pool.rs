@@ -73,16 +73,27 @@ impl Node {
     }
 
     /// Asks every node for its newest block, so that those that hang or stand still are asked last. One call each, none
-    /// for a lone node.
+    /// for a lone node. One that is slow is heard later.
     pub async fn compare_heads(&self) {
         if self.count() > 1 {
+            let patience = FAILING_PATIENCE.max(self.times.hedge);
             join_all(self.each().map(|node| async move {
-                if tokio::time::timeout(self.times.hedge, node.head()).await.is_err() {
-                    node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
+                let asked = node.clone();
+                let heard = tokio::spawn(async move { tokio::time::timeout(patience, asked.head()).await.is_ok() });
+                if !matches!(tokio::time::timeout(self.times.hedge, heard).await, Ok(Ok(true))) {
+                    node.was_silent();
                 }
             }))
             .await;
         }
+    }
+
+    fn was_silent(&self) {
+        self.endpoints.iter().for_each(|endpoint| endpoint.health.was_silent());
+    }
+
+    fn is_silent(&self) -> bool {
+        self.endpoints.iter().all(|endpoint| endpoint.health.is_silent())
     }
 
     /// Whether nothing is expected of any of them: they failed several times in a row.
@@ -90,7 +101,8 @@ impl Node {
         self.endpoints.iter().all(|endpoint| endpoint.health.is_down())
     }
 
-    /// What every node answers, in the configured order. One that fails isn't waited for as long as the others.
+    /// What every node answers, in the configured order. One that fails isn't waited for as long as the others, and one
+    /// that is silent no longer than them.
     pub async fn ask_all<T, Answer>(&self, question: impl Fn(Self) -> Answer) -> Vec<Result<T, NodeError>>
     where
         Answer: Future<Output = Result<T, NodeError>>,
@@ -117,13 +129,29 @@ impl Node {
             };
             async move {
                 tokio::time::timeout(patience, answer).await.unwrap_or_else(|_| {
-                    node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
+                    node.was_silent();
                     Err(NodeError::Deadline)
                 })
             }
         };
         let others = self.each().enumerate().filter(|(index, _)| Some(*index) != left_out);
-        join_all(others.map(|(_, node)| ask(node))).await
+        let others: Vec<_> = others.map(|(_, node)| node).collect();
+        let silent: Vec<_> = others.iter().map(Self::is_silent).collect();
+        let waits_for = |place: usize| !silent[place] || silent.iter().all(|is_silent| *is_silent);
+        let mut waiting = (0..others.len()).filter(|place| waits_for(*place)).count();
+        let mut answers: Vec<_> = others.iter().map(|_| Err(NodeError::Deadline)).collect();
+        let asked = others.into_iter().enumerate().map(|(place, node)| {
+            let answer = ask(node);
+            async move { (place, answer.await) }
+        });
+        let mut asked: FuturesUnordered<_> = asked.collect();
+        while waiting > 0
+            && let Some((place, answer)) = asked.next().await
+        {
+            answers[place] = answer;
+            waiting -= usize::from(waits_for(place));
+        }
+        answers
     }
 
     /// Notes the newest block that a node names.
@@ -243,7 +271,7 @@ impl Node {
                 }
                 answer => {
                     let slow = silent.iter().filter(|(_, since)| since.elapsed() >= self.times.hedge);
-                    slow.filter_map(|(slow, _)| self.endpoints.get(*slow)).for_each(|slow| slow.health.failed());
+                    slow.filter_map(|(slow, _)| self.endpoints.get(*slow)).for_each(|slow| slow.health.was_silent());
                     return answer.inspect(|answer| note(&endpoint.health, answer));
                 }
             }
@@ -254,10 +282,16 @@ impl Node {
 impl Endpoint {
     fn note<T>(&self, answer: &Result<T, RpcError<TransportErrorKind>>) {
         match answer {
+            Err(error) if is_timeout(error) => self.health.was_silent(),
             Err(error) if NodeFault::of(error).is_failure() => self.health.failed(),
             _ => self.health.answered(),
         }
     }
+}
+
+fn is_timeout(error: &RpcError<TransportErrorKind>) -> bool {
+    let RpcError::Transport(TransportErrorKind::Custom(error)) = error else { return false };
+    error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout)
 }
 
 /// Removes the node's URL, which may hold a secret, before the error is logged.
