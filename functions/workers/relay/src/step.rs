@@ -12,7 +12,7 @@ use crate::{
 /// may keep it for too cheap, or have forgotten to offer it.
 const MAX_BLOCKS: u64 = 10;
 
-/// How often a batch of several transactions gets higher fees, before it is taken for too large: sequencers pass over what
+/// How often a batch of several transactions gets higher fees before it is taken for too large: sequencers pass over what
 /// has many bytes while their batcher lags. The same of one that nodes refuse for good, whose fees may be the cause.
 const MAX_RAISES: usize = 2;
 

@@ -11,6 +11,7 @@ use std::{
 
 use alloy::{consensus::Header, rpc::types};
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
+use futures::future::try_join_all;
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
 use shared::{
@@ -38,6 +39,11 @@ enum NodeBehavior {
     Answers,
     Fails,
     RateLimits,
+    /// Answers, but for so many calls after the first ones.
+    RateLimitsSome {
+        after: usize,
+        count: usize,
+    },
     AnswersHtml,
     Refuses(&'static str),
     /// Never answers.
@@ -72,7 +78,7 @@ impl TestNode {
 }
 
 async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse {
-    node.requests.fetch_add(1, Ordering::Relaxed);
+    let number = node.requests.fetch_add(1, Ordering::Relaxed);
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let hash = format!("0x{}", "11".repeat(32));
     let result = match request["method"].as_str() {
@@ -86,6 +92,10 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
     };
     let behavior = *node.behavior.lock().await;
     match behavior {
+        NodeBehavior::RateLimitsSome { after, count } if (after..after + count).contains(&number) => {
+            (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned())
+        }
+        NodeBehavior::RateLimitsSome { .. } => (StatusCode::OK, good),
         NodeBehavior::Answers => (StatusCode::OK, good),
         NodeBehavior::Fails => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),
         NodeBehavior::Hangs => pending().await,
@@ -117,6 +127,11 @@ async fn within(
     Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?.with_times(PATIENT)))
 }
 
+fn lone(node: &TestNode) -> Result<Node, Error> {
+    let urls: NodeUrls = json!({ CHAIN.to_string(): [node.url] }).to_string().parse()?;
+    Ok(Node::with_timeout(&urls, CHAIN, NEVER)?)
+}
+
 /// Waits until both nodes were asked: a sender doesn't wait for the slower one.
 async fn until_both_were_asked(first: &TestNode, second: &TestNode) -> Result<(), Error> {
     let was_asked = |node: &TestNode| node.requests.load(Ordering::Relaxed) > 0;
@@ -131,8 +146,13 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
 
     for behavior in [NodeBehavior::Fails, NodeBehavior::Hangs, NodeBehavior::RateLimits, NodeBehavior::AnswersHtml] {
         let (first, second, node) = two(behavior, NodeBehavior::Answers).await?;
-        assert_eq!(node.with_times(HASTY).newest_block().await?, 7, "{behavior:?}");
-        assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
+        // One that wants fewer calls is asked once more.
+        let (times, asked) = match behavior {
+            NodeBehavior::RateLimits => (PATIENT, 2),
+            _ => (HASTY, 1),
+        };
+        assert_eq!(node.with_times(times).newest_block().await?, 7, "{behavior:?}");
+        assert_eq!((first.take_requests(), second.take_requests()), (asked, 1), "{behavior:?}");
         node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), (0, 1), "{behavior:?}");
         // Where the other one fails, too, it is asked all the same, and preferred again once it answers.
@@ -142,6 +162,43 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
         assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
         node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), (1, 0), "{behavior:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_of_a_lone_node_are_sent_again() -> Result<(), Error> {
+    const COUNT: usize = 60;
+    let limited = TestNode::start(NodeBehavior::RateLimitsSome { after: 25, count: 5 }).await?;
+    let node = lone(&limited)?;
+    for node in [&node, &node.in_bulk()] {
+        let answers = try_join_all((0..COUNT).map(|_| node.newest_block())).await?;
+        assert_eq!(answers, [7; COUNT]);
+        assert_eq!(limited.take_requests(), COUNT + 5);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn node_that_has_refused_no_call_gets_those_in_bulk_at_once() -> Result<(), Error> {
+    const COUNT: usize = 60;
+    let silent = TestNode::start(NodeBehavior::Hangs).await?;
+    let node = lone(&silent)?.in_bulk();
+    let calls = try_join_all((0..COUNT).map(|_| node.newest_block()));
+    let is_asked = async || Ok((silent.requests.load(Ordering::Relaxed) == COUNT).then_some(()));
+    tokio::select! {
+        answers = calls => Err(format!("{answers:?}").into()),
+        asked = eventually("all are sent", is_asked) => asked,
+    }
+}
+
+#[tokio::test]
+async fn call_beyond_the_limit_of_one_of_two_nodes_is_sent_again_once() -> Result<(), Error> {
+    for (count, asked) in [(1, (2, 0)), (2, (2, 1))] {
+        let limited = NodeBehavior::RateLimitsSome { after: 0, count };
+        let (first, second, node) = two(limited, NodeBehavior::Answers).await?;
+        assert_eq!(node.newest_block().await?, 7);
+        assert_eq!((first.take_requests(), second.take_requests()), asked);
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ use super::{
     fault::{NodeFault, halt_in_words},
     gathering::Reads,
     health::{Endpoint, Health, NodeTimes},
-    pace::{PacedNode, is_rate_limit},
+    pace::{PacedNode, Patience, SharedPace, is_rate_limit},
     urls::NodeUrls,
 };
 use crate::{
@@ -127,6 +127,7 @@ pub struct Node {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) times: NodeTimes,
     pub(super) reads: Reads<NodeError>,
+    pub(super) reads_in_bulk: Reads<NodeError>,
 }
 
 impl Node {
@@ -136,29 +137,31 @@ impl Node {
     pub(super) const CALL_GAS: u64 = 16_777_216;
     const READ_GAS: u64 = 10_000_000;
 
-    /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.
+    /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect. All
+    /// of a process keep each node's pace.
     pub fn new(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
         Self::with_timeout(urls, chain, Self::TIMEOUT)
     }
 
     /// Like [`Node::new`], with a time-out of 4 s, for calls while a client waits.
     pub fn for_requests(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
-        Self::with_timeout(urls, chain, Self::REQUEST_TIMEOUT)
+        Self::connect(urls, chain, Self::REQUEST_TIMEOUT, Patience::REQUEST)
     }
 
     /// Like [`Node::new`], with the given time-out per node.
     pub fn with_timeout(urls: &NodeUrls, chain: ChainId, timeout: Duration) -> Result<Self, NodeError> {
-        Self::connect(urls, chain, timeout, false)
+        Self::connect(urls, chain, timeout, Patience::WORKER)
     }
 
-    /// Like [`Node::new`], with calls that each node answers as fast as it allows, for workers that make many.
+    /// Like [`Node::new`], for workers that make many calls: each node is waited for as long as it asks.
     pub fn paced(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
-        Self::connect(urls, chain, Self::TIMEOUT, true)
+        let nodes = urls.of(chain).ok_or(NodeError::None(chain))?;
+        Self::connect_to(nodes, Self::TIMEOUT, Patience::READER)
     }
 
     /// Nodes of a chain that has none: each call fails.
     pub fn none() -> Self {
-        Self { endpoints: Vec::new(), times: NodeTimes::default(), reads: Reads::default() }
+        Self::of(Vec::new())
     }
 
     /// The same nodes, with other times than [`NodeTimes::default`].
@@ -166,21 +169,36 @@ impl Node {
         Self { times, ..self.clone() }
     }
 
-    fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, is_paced: bool) -> Result<Self, NodeError> {
+    /// The same nodes, for calls that others pass at a node that limits calls, and of which it gets few at once.
+    pub fn in_bulk(&self) -> Self {
+        let in_bulk = |endpoint: &Endpoint| Endpoint { provider: endpoint.bulk.clone(), ..endpoint.clone() };
+        let endpoints = self.endpoints.iter().map(in_bulk).collect();
+        Self { endpoints, reads: self.reads_in_bulk.clone(), ..self.clone() }
+    }
+
+    pub(super) fn of(endpoints: Vec<Endpoint>) -> Self {
+        let (reads, reads_in_bulk) = (Reads::default(), Reads::default());
+        Self { endpoints, times: NodeTimes::default(), reads, reads_in_bulk }
+    }
+
+    fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, alone: Patience) -> Result<Self, NodeError> {
         let urls = urls.of(chain).ok_or(NodeError::None(chain))?;
+        Self::connect_to(urls, timeout, if urls.len() > 1 { Patience::ONE_OF_SEVERAL } else { alone })
+    }
+
+    fn connect_to(urls: &[Url], timeout: Duration, patience: Patience) -> Result<Self, NodeError> {
         let client = reqwest::Client::builder().timeout(timeout).build()?;
         let connect = |url: &Url| {
-            let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());
-            let builder = ProviderBuilder::new().disable_recommended_fillers();
-            let is_local = guess_local_url(url);
-            let client = match is_paced {
-                true => RpcClient::new(PacedNode::new(transport), is_local),
-                false => RpcClient::new(transport, is_local),
+            let (pace, is_local) = (SharedPace::of(url), guess_local_url(url));
+            let provider = |is_bulk| {
+                let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());
+                let paced = PacedNode::new(transport, pace.clone(), patience, is_bulk);
+                let builder = ProviderBuilder::new().disable_recommended_fillers();
+                builder.connect_client(RpcClient::new(paced, is_local)).erased()
             };
-            Endpoint { provider: builder.connect_client(client).erased(), health: Health::default() }
+            Endpoint { provider: provider(false), bulk: provider(true), health: Health::default() }
         };
-        let endpoints = urls.iter().map(connect).collect();
-        Ok(Self { endpoints, times: NodeTimes::default(), reads: Reads::default() })
+        Ok(Self::of(urls.iter().map(connect).collect()))
     }
 
     /// Number of the newest block.

@@ -61,6 +61,8 @@ pub(super) struct Health(Arc<Mutex<State>>);
 #[derive(Clone)]
 pub(super) struct Endpoint {
     pub(super) provider: DynProvider,
+    /// For calls that others pass.
+    pub(super) bulk: DynProvider,
     pub(super) health: Health,
 }
 

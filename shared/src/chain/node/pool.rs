@@ -16,7 +16,6 @@ use futures::{StreamExt, future::join_all, stream::FuturesUnordered};
 use super::{
     client::{Node, NodeError},
     fault::NodeFault,
-    gathering::Reads,
     health::{Endpoint, Head, Health, order},
 };
 use crate::{clock, deadline};
@@ -64,7 +63,7 @@ impl Node {
     /// Each node on its own, in the configured order. Answers of one node are consistent with each other.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
         let (endpoints, times) = (self.endpoints.clone(), self.times);
-        endpoints.into_iter().map(move |endpoint| Self { endpoints: vec![endpoint], times, reads: Reads::default() })
+        endpoints.into_iter().map(move |endpoint| Self { times, ..Self::of(vec![endpoint]) })
     }
 
     /// How many nodes there are.
