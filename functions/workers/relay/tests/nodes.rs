@@ -9,13 +9,20 @@ use std::{
     time::Duration,
 };
 
-use alloy::{consensus::Header, rpc::types};
-use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
+use alloy::{
+    consensus::Header,
+    primitives::{Address, Bytes, U256},
+    rpc::types,
+    sol,
+    sol_types::{SolCall, SolValue},
+};
+use axum::{Router, body, extract::State, http::StatusCode, response::IntoResponse};
 use futures::future::try_join_all;
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
 use shared::{
     chain::node::{Node, NodeFault, NodeTimes, NodeUrls, Refusals},
+    clock,
     model::ChainId,
 };
 use tokio::{sync::Mutex, time::timeout};
@@ -33,6 +40,16 @@ const PATIENT: NodeTimes = NodeTimes { hedge: NEVER, penalty: NEVER };
 /// Where one never answers.
 const HASTY: NodeTimes = NodeTimes { hedge: SHORT, ..PATIENT };
 
+sol! {
+    struct Result3 {
+        bool success;
+        bytes returnData;
+    }
+
+    function aggregate3() external returns (Result3[] memory results);
+    function number() external view returns (uint256 number);
+}
+
 /// How a node behaves.
 #[derive(Clone, Copy, Debug)]
 enum NodeBehavior {
@@ -45,6 +62,8 @@ enum NodeBehavior {
         count: usize,
     },
     AnswersHtml,
+    /// Answers; reads that come together are of a block with this time.
+    AnswersAsOf(u64),
     Refuses(&'static str),
     /// Never answers.
     Hangs,
@@ -77,7 +96,7 @@ impl TestNode {
     }
 }
 
-async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse {
+async fn answer(State(node): State<TestNode>, body: body::Bytes) -> impl IntoResponse {
     let number = node.requests.fetch_add(1, Ordering::Relaxed);
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let hash = format!("0x{}", "11".repeat(32));
@@ -96,7 +115,13 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
             (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned())
         }
         NodeBehavior::RateLimitsSome { .. } => (StatusCode::OK, good),
-        NodeBehavior::Answers => (StatusCode::OK, good),
+        NodeBehavior::AnswersAsOf(time) if request["method"] == "eth_call" => {
+            let result = |number: u64| Result3 { success: true, returnData: U256::from(number).abi_encode().into() };
+            let results = vec![result(7), result(7), result(time)];
+            let data = Bytes::from(aggregate3Call::abi_encode_returns(&results));
+            (StatusCode::OK, json!({"jsonrpc": "2.0", "id": request["id"], "result": data}).to_string())
+        }
+        NodeBehavior::Answers | NodeBehavior::AnswersAsOf(_) => (StatusCode::OK, good),
         NodeBehavior::Fails => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),
         NodeBehavior::Hangs => pending().await,
         NodeBehavior::RateLimits => (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned()),
@@ -198,6 +223,20 @@ async fn call_beyond_the_limit_of_one_of_two_nodes_is_sent_again_once() -> Resul
         let limited = NodeBehavior::RateLimitsSome { after: 0, count };
         let (first, second, node) = two(limited, NodeBehavior::Answers).await?;
         assert_eq!(node.newest_block().await?, 7);
+        assert_eq!((first.take_requests(), second.take_requests()), asked);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn node_whose_newest_block_is_old_is_asked_last() -> Result<(), Error> {
+    for (time, asked) in [(clock::now()?.as_secs(), (1, 0)), (0, (0, 1))] {
+        let (first, second, node) = two(NodeBehavior::AnswersAsOf(time), NodeBehavior::Answers).await?;
+        let read = || node.read(Address::ZERO, &numberCall {});
+        let numbers = tokio::try_join!(read(), read())?;
+        assert_eq!(numbers, (Some(U256::from(7)), Some(U256::from(7))));
+        assert_eq!((first.take_requests(), second.take_requests()), (1, 0), "in one call");
+        node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), asked);
     }
     Ok(())

@@ -18,6 +18,9 @@ const DOWN: u32 = 3;
 const MAX_LAG_SECONDS: u64 = 5;
 const MAX_LAG_BLOCKS: u64 = 3;
 
+/// Seconds after which a node's newest block is old: it is asked last for as long, whatever others have.
+const OLD: u64 = 60;
+
 /// Seconds that a chain's clock may be ahead of ours.
 const CLOCK_SKEW: u64 = 3;
 
@@ -51,6 +54,8 @@ struct State {
     silences: u32,
     failed_at: Option<Instant>,
     head: Option<Head>,
+    /// When its newest block was last seen to be old.
+    old_at: Option<Instant>,
 }
 
 /// What this process has seen of a node.
@@ -96,6 +101,16 @@ impl Health {
         if head.time <= now.saturating_add(CLOCK_SKEW) {
             self.state().head = Some(head);
         }
+        self.saw_time(head.time, now);
+    }
+
+    /// Notes the time of its newest block alone.
+    pub(super) fn saw_time(&self, time: u64, now: u64) {
+        self.state().old_at = (time.saturating_add(OLD) < now).then(Instant::now);
+    }
+
+    fn is_old(&self) -> bool {
+        self.state().old_at.is_some_and(|at| at.elapsed() < Duration::from_secs(OLD))
     }
 
     fn head(&self) -> Option<Head> {
@@ -135,8 +150,11 @@ fn lagging<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> impl Iterator
 /// Positions of the nodes in the order in which they are asked: the healthy ones first, each group as configured.
 pub(super) fn order<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, times: NodeTimes) -> Vec<usize> {
     let lag = lagging(nodes.clone());
-    let mut ranked: Vec<_> =
-        nodes.zip(lag).enumerate().map(|(index, (health, lags))| (health.is_penalized(times), lags, index)).collect();
+    let mut ranked: Vec<_> = nodes
+        .zip(lag)
+        .enumerate()
+        .map(|(index, (health, lags))| (health.is_penalized(times), lags || health.is_old(), index))
+        .collect();
     ranked.sort_unstable();
     ranked.into_iter().map(|(.., index)| index).collect()
 }
@@ -189,6 +207,15 @@ mod tests {
     fn node_that_lags_is_asked_last() {
         let nodes = nodes(&[(100, NOW - 12), (106, NOW)]);
         assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
+    }
+
+    #[test]
+    fn node_whose_newest_block_is_old_is_asked_last() {
+        let nodes = nodes(&[(100, NOW), (100, NOW)]);
+        nodes[0].saw_time(NOW - OLD - 1, NOW);
+        assert_eq!(order(nodes.iter(), TIMES), [1, 0]);
+        nodes[0].saw_time(NOW - OLD, NOW);
+        assert_eq!(order(nodes.iter(), TIMES), [0, 1]);
     }
 
     #[test]

@@ -160,6 +160,13 @@ impl Node {
         }
     }
 
+    /// Notes the time of a node's newest block.
+    pub(super) fn saw_time(endpoint: &Health, time: u64) {
+        if let Ok(now) = clock::now() {
+            endpoint.saw_time(time, now.as_secs());
+        }
+    }
+
     /// Sends a signed transaction to all nodes. Returns once one of them has it; the others get it all the same, and
     /// `refusals` what they say.
     pub async fn send(&self, signed: &[u8], refusals: &Refusals) -> Result<(), SendError> {

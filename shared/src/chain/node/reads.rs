@@ -5,6 +5,7 @@ use std::sync::Arc;
 use alloy::{
     eips::BlockId,
     primitives::{Address, Bytes, address},
+    providers::{DynProvider, Provider},
     rpc::types::{TransactionRequest, state::StateOverride},
     sol,
     sol_types::SolCall,
@@ -15,6 +16,7 @@ use super::{
     client::{Node, NodeError},
     fault::NodeFault,
     gathering::{Gathering, Read},
+    health::Health,
 };
 
 /// The same on every chain: <https://www.multicall3.com/deployments>
@@ -32,6 +34,7 @@ sol! {
         bytes returnData;
     }
 
+    function getCurrentBlockTimestamp() external view returns (uint256 timestamp);
     function aggregate3(Call3[] calldata calls) external payable returns (Result3[] memory results);
 }
 
@@ -67,9 +70,21 @@ impl Node {
             }
             let call =
                 |read: &Read<NodeError>| Call3 { target: read.target, allowFailure: true, callData: read.data.clone() };
-            let calls = aggregate3Call { calls: same.iter().map(call).collect() };
+            // What shows whether a node stands still costs no trip here.
+            let clock = getCurrentBlockTimestampCall {}.abi_encode().into();
+            let clock = Call3 { target: MULTICALL, allowFailure: true, callData: clock };
+            let calls = aggregate3Call { calls: same.iter().map(call).chain([clock]).collect() };
             let call = TransactionRequest::default().to(MULTICALL).input(calls.abi_encode().into());
-            let answer = self.call_at(at, &call.gas_limit(Self::CALL_GAS), &StateOverride::default()).await;
+            let call = &call.gas_limit(Self::CALL_GAS);
+            let question = |node: DynProvider| async move {
+                node.call(call.clone()).overrides(StateOverride::default()).block(at).await
+            };
+            let note = |health: &Health, data: &Bytes| {
+                if let Some(time) = time_of(data).filter(|_| at == BlockId::latest()) {
+                    Self::saw_time(health, time);
+                }
+            };
+            let answer = self.ask_noting(question, note).await;
             match answer {
                 Ok(data) => {
                     let results = aggregate3Call::abi_decode_returns(&data).unwrap_or_default();
@@ -88,4 +103,11 @@ impl Node {
             }
         }
     }
+}
+
+/// The time of the block that reads were made at, which is read with them.
+fn time_of(data: &[u8]) -> Option<u64> {
+    let results = aggregate3Call::abi_decode_returns(data).ok()?;
+    let clock = results.last().filter(|clock| clock.success)?;
+    getCurrentBlockTimestampCall::abi_decode_returns(&clock.returnData).ok()?.try_into().ok()
 }
