@@ -1,6 +1,6 @@
-use shared::{chain::node::NodeFault, store::artist::Batch};
+use shared::chain::node::NodeFault;
 
-use crate::{chain::ChainRelay, error::RelayError, lane::Lane};
+use crate::lane::Lane;
 
 /// What nodes have against a batch that another one accepted. Either they lie, or that one forgot it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,19 +16,13 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    /// At most two calls, none unless a node says that the lane can't pay.
-    pub(crate) async fn of(
-        faults: &[NodeFault],
-        relay: &ChainRelay,
-        lane: &Lane<'_>,
-        batch: &Batch,
-    ) -> Result<Self, RelayError> {
+    pub(crate) fn of(faults: &[NodeFault], lane: &Lane<'_>) -> Self {
         let has = |fault| faults.contains(&fault);
-        Ok(Self {
+        Self {
             is_used: has(NodeFault::NonceTooLow),
             is_underpriced: has(NodeFault::FeeTooLow) || has(NodeFault::ReplacementUnderpriced),
             is_refused: has(NodeFault::Refused) || has(NodeFault::Unwilling),
-            is_poor: has(NodeFault::InsufficientFunds) && lane.is_short_of_money(relay, batch).await?,
-        })
+            is_poor: has(NodeFault::InsufficientFunds) && !lane.owes().is_zero(),
+        }
     }
 }

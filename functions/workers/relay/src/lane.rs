@@ -287,13 +287,6 @@ impl<'a> Lane<'a> {
         self.reserved().saturating_sub(self.balance)
     }
 
-    /// Whether it has less than its open batches may cost with the fees for their data, were all as long as this one. At
-    /// most two calls.
-    pub(crate) async fn is_short_of_money(&self, relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
-        let data_fee = data_fee(&relay.node, &relay.chain, batch.newest().len()).await?;
-        Ok(self.balance < self.reserved() + data_fee * U256::from(self.open.len()))
-    }
-
     /// Whether it hasn't been able to pay for its open batches for so long.
     pub(crate) fn is_broke(&self, patience: Duration) -> bool {
         let is_unable = self.unable_since.is_some_and(|since| since.elapsed() >= patience);

@@ -100,10 +100,7 @@ async fn rebroadcast_one(
     // Not before: most are in a block by now, and have the hash with their outcome.
     tracked.mark_sent(leadership.relay).await?;
     let fees = market.fees(leadership.relay).await?;
-    let said = match sent {
-        Ok(()) => Ok(Doubts::of(&faults, leadership.relay, lane, &lane.open[index].batch).await?),
-        Err(rejection) => Err(rejection),
-    };
+    let said = sent.map(|()| Doubts::of(&faults, lane));
     let (on_chain, can_sign) = (lane.on_chain, lane.signer.is_some());
     let can_raise = raised(leadership, lane, index, fees).is_some();
     match next_step(&mut lane.open[index], said, fees, on_chain, (can_sign, can_raise), &leadership.times) {
