@@ -1,8 +1,9 @@
 //! Rules for the template that linters don't check.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use template::resolve_all;
+use serde_norway::Value;
+use template::{Template, resolve, resolve_all};
 
 use crate::checkout::{read, template};
 
@@ -112,27 +113,57 @@ fn keys_that_another_region_would_need_can_be_copied_there() {
     }
 }
 
+/// The pattern of the rule that tells of changes of keys.
+pub fn keys_pattern(template: &Template) -> &Value {
+    let rule = template.resources("AWS::Events::Rule").find(|rule| rule.logical_id == "KeysRule").expect("KeysRule");
+    let targets = format!("{:?}", rule.properties["Targets"]);
+    assert!(targets.contains("AlarmTopic") && targets.contains("PageTopic"), "{targets}");
+    &rule.properties["EventPattern"]
+}
+
+fn assert_watched(pattern: &Value, source: &str, calls: &[&str]) {
+    let lists = |list: &Value, word: &str| list.as_sequence().is_some_and(|list| list.iter().any(|own| own == word));
+    assert!(lists(&pattern["source"], source), "{source}");
+    for call in calls {
+        assert!(lists(&pattern["detail"]["eventName"], call), "{call}");
+    }
+}
+
 #[test]
 fn every_key_is_watched() {
     let template = template();
-    let rule = template.resources("AWS::Events::Rule").find(|rule| rule.logical_id == "KeysRule").expect("KeysRule");
-    let pattern = format!("{:?}", rule.properties["EventPattern"]);
+    let pattern = keys_pattern(&template);
     let keys = ["TokenKeyOrder", "CodeKeyOrder", "WebhookKeyOrder"].map(|order| (order, "AB"));
     let most = [("OperatorLaneCount", "8")].into_iter().chain(keys);
     let most = most.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let names = template.deployed(most.collect()).expect("names");
-    let alternatives = rule.properties["EventPattern"]["detail"]["$or"].as_sequence().expect("alternatives");
-    let watched = alternatives.iter().flat_map(|each| resolve_all(&each["resources"]["ARN"], &names).expect("ARNs"));
-    let watched: BTreeSet<_> = watched.collect();
+    let watched = resolve_all(&pattern["detail"]["$or"][0]["resources"]["ARN"], &names).expect("ARNs");
     for key in template.resources("AWS::KMS::Key") {
         let arn = &names[&format!("{}.Arn", key.logical_id)];
         assert!(watched.contains(arn), "nobody learns of changes of {}", key.logical_id);
     }
-    for change in ["PutKeyPolicy", "CreateGrant", "DisableKey", "ScheduleKeyDeletion"] {
-        assert!(pattern.contains(change), "{change}");
+    assert_watched(pattern, "aws.kms", &["PutKeyPolicy", "CreateGrant", "DisableKey", "ScheduleKeyDeletion"]);
+}
+
+#[test]
+fn every_role_that_a_key_trusts_by_name_is_watched() {
+    let template = template();
+    let pattern = keys_pattern(&template);
+    let names = template.deployed(BTreeMap::new()).expect("names");
+    let watched = pattern["detail"]["$or"][1]["requestParameters"]["roleName"].as_sequence().expect("prefixes");
+    let watched: BTreeSet<_> = watched.iter().map(|name| resolve(&name["prefix"], &names).expect("a prefix")).collect();
+    let policies = template.key_policies().expect("policies");
+    let mut trusted = BTreeSet::new();
+    for principals in policies.values().flatten().filter_map(|statement| statement.conditions.get("ArnLike")) {
+        for role in resolve_all(&principals["aws:PrincipalArn"], &names).expect("roles") {
+            let name = role.split(":role/").nth(1).and_then(|name| name.strip_suffix("FunctionRole-*"));
+            trusted.insert(name.expect("a pattern of names").to_owned());
+        }
     }
-    let targets = format!("{:?}", rule.properties["Targets"]);
-    assert!(targets.contains("AlarmTopic") && targets.contains("PageTopic"), "{targets}");
+    assert!(trusted.len() >= 5, "keys trust {trusted:?}");
+    assert_eq!(watched, trusted);
+    let calls = ["CreateRole", "UpdateAssumeRolePolicy", "PutRolePolicy", "AttachRolePolicy"];
+    assert_watched(pattern, "aws.iam", &calls);
 }
 
 #[test]

@@ -9,11 +9,15 @@ use local::{
     alarm::{Alarm, Composite, mails},
     paths::Paths,
 };
+use serde_json::json;
 use serde_norway::Value;
 use shared::store::secret::{MAX_NETWORK_WAITS, MAX_PROVIDER_WAITS};
 use template::{Template, resolve, resolve_all};
 
-use crate::checkout::{read, template};
+use crate::{
+    checkout::{read, template},
+    deployment::keys_pattern,
+};
 
 /// Longest names by type, with the path of the name in the properties.
 const NAMES: [(&str, &str, usize); 16] = [
@@ -176,13 +180,34 @@ fn production_reserves_concurrency_that_is_summed_up_in_the_guide() {
     assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
 }
 
-#[test]
-fn names_fit_at_the_longest_stage() {
-    let (template, text) = (template(), read("template.yaml"));
+fn names_at_the_longest_stage(template: &Template) -> BTreeMap<String, String> {
+    let text = read("template.yaml");
     let pattern = text.split("AllowedPattern: ^[a-z][a-z0-9]{1,").nth(1).and_then(|rest| rest.split('}').next());
     let longest = 1 + pattern.and_then(|most| most.parse::<usize>().ok()).expect("the pattern of Stage");
-    let stage = "s".repeat(longest);
-    let names = template.deployed(BTreeMap::from([("Stage".to_owned(), stage.clone())])).expect("names");
+    template.deployed(BTreeMap::from([("Stage".to_owned(), "s".repeat(longest))])).expect("names")
+}
+
+#[test]
+fn the_pattern_of_watched_keys_fits_while_all_of_them_are_replaced() {
+    // Of a region with one of the longest names.
+    const KEY: &str = "arn:aws:kms:ap-southeast-1:111122223333:key/01234567-89ab-cdef-0123-456789abcdef";
+    let template = template();
+    let (names, pattern) = (names_at_the_longest_stage(&template), keys_pattern(&template));
+    let roles = pattern["detail"]["$or"][1]["requestParameters"]["roleName"].as_sequence().expect("prefixes");
+    let roles = roles.iter().map(|role| json!({"prefix": resolve(&role["prefix"], &names).expect("a prefix")}));
+    let roles: Vec<_> = roles.collect();
+    let keys = vec![KEY; template.resources("AWS::KMS::Key").count()];
+    let either = json!([{"resources": {"ARN": keys}}, {"requestParameters": {"roleName": roles}}]);
+    let detail = json!({"eventName": pattern["detail"]["eventName"], "$or": either});
+    let whole = json!({"source": pattern["source"], "detail-type": pattern["detail-type"], "detail": detail});
+    let length = whole.to_string().len();
+    assert!(length <= 2_048, "{length} characters: {whole}");
+}
+
+#[test]
+fn names_fit_at_the_longest_stage() {
+    let template = template();
+    let names = names_at_the_longest_stage(&template);
     for (r#type, path, most) in NAMES {
         let mut resources = template.resources(r#type).peekable();
         assert!(resources.peek().is_some(), "there is no {type}");
