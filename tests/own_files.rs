@@ -1,4 +1,4 @@
-//! `GET /uploads` and `DELETE /uploads/{id}`
+//! `GET /uploads`, `DELETE /uploads/{id}`, and files where there is no host for them
 
 use std::time::UNIX_EPOCH;
 
@@ -7,7 +7,7 @@ use futures::future::join_all;
 use local::desk::Desk;
 use serde_json::{Value, json};
 use shared::model::Dag;
-use tests::{Answer, SignedIn, Stack, picture};
+use tests::{Answer, Sandbox, SignedIn, Stack, picture};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -150,4 +150,19 @@ async fn content_of_two_artists_goes_with_the_last_and_stays_if_the_operator_rem
     run(&["undo", &format!("cid#{cid}")]).await;
     deleted(&stack, &other, &of_other).await.expect_success();
     assert_eq!((status(&stack, &cid).await, stored_bytes(&stack, &other).await), (404, bytes(0)));
+}
+
+#[tokio::test]
+async fn without_a_files_host_a_large_file_is_in_the_bucket_for_five_minutes() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let (_, cid) = uploaded(&stack, &artist, &picture((4 << 20) + 1)).await;
+    let sandbox = Sandbox::with_variables(&stack, "read-content", &[("FILES_ADDRESS", "")]).await;
+    let mut event = sandbox.event();
+    event["pathParameters"]["cid"] = json!(cid);
+    let answer = sandbox.invoke(&event).await;
+    assert_eq!(answer["statusCode"], 307, "{answer}");
+    let signed = answer["headers"]["location"].as_str().expect("an address");
+    assert!(signed.contains(&format!("/ipfs/{cid}?")), "{signed}");
+    assert!(signed.split(['?', '&']).any(|part| part == "X-Amz-Expires=300"), "{signed}");
 }

@@ -118,8 +118,52 @@ fn nothing_with_a_credential_is_kept_for_another_and_no_error_is_kept() {
     assert_eq!(origin["CustomOriginConfig"]["OriginProtocolPolicy"], "https-only");
     // Pages carry no credential; the API's requests do, and aren't led over from the clear.
     assert_eq!(distribution["DefaultCacheBehavior"]["AllowedMethods"], serde_json::json!(["GET", "HEAD"]));
-    assert_eq!(distribution["CacheBehaviors"][0]["PathPattern"], "/api/*");
-    assert_eq!(distribution["CacheBehaviors"][0]["ViewerProtocolPolicy"], "https-only");
+    let behaviors = distribution["CacheBehaviors"].as_array().expect("behaviors");
+    assert!(behaviors.iter().any(|behavior| behavior["PathPattern"] == "/api/*"));
+    for behavior in behaviors {
+        assert_eq!(behavior["ViewerProtocolPolicy"], "https-only", "{}", behavior["PathPattern"]);
+    }
+}
+
+#[test]
+fn a_file_is_kept_once_whatever_else_a_request_carries() {
+    let template = template();
+    let policy = template.resources("AWS::CloudFront::CachePolicy").find(|each| each.logical_id == "FilesCachePolicy");
+    let policy = &properties(policy.expect("FilesCachePolicy"))["CachePolicyConfig"];
+    let key = &policy["ParametersInCacheKeyAndForwardedToOrigin"];
+    assert_eq!(key["HeadersConfig"]["HeaderBehavior"], "none");
+    assert_eq!(key["CookiesConfig"]["CookieBehavior"], "none");
+    assert_eq!(key["QueryStringsConfig"]["QueryStringBehavior"], "whitelist");
+    let contract = fs::read(Paths::of_checkout().root().join("openapi.json")).expect("openapi.json");
+    let contract: Value = serde_json::from_slice(&contract).expect("JSON");
+    let mut read = Vec::new();
+    for path in ["/ipfs/{cid}", "/previews/{picture}/{width}"] {
+        let parameters = contract["paths"][path]["get"]["parameters"].as_array().expect("parameters").iter();
+        let of_query = parameters.filter(|parameter| parameter["in"] == "query");
+        read.extend(of_query.map(|parameter| parameter["name"].clone()));
+    }
+    assert_eq!(key["QueryStringsConfig"]["QueryStrings"], Value::from(read), "what they read");
+    // Redirections and refusals say nothing of keeping.
+    assert_eq!((&policy["MinTTL"], &policy["DefaultTTL"]), (&Value::from(0), &Value::from(0)));
+    let distribution = properties(resource(&template, "AWS::CloudFront::Distribution"));
+    let behaviors = distribution["DistributionConfig"]["CacheBehaviors"].as_array().expect("behaviors");
+    let place = |path: &str| behaviors.iter().position(|behavior| behavior["PathPattern"] == path).expect("a behavior");
+    for path in ["/api/ipfs/*", "/api/previews/*"] {
+        assert!(place(path) < place("/api/*"), "{path}: the first that matches counts");
+        let behavior = &behaviors[place(path)];
+        assert_eq!(behavior["CachePolicyId"], "FilesCachePolicy", "{path}");
+        // Any page may read them, whichever asked first.
+        assert_eq!(behavior["ResponseHeadersPolicyId"], "FilesHeaders", "{path}");
+        assert_eq!(behavior["OriginRequestPolicyId"], "OriginRequestPolicy", "{path}");
+    }
+    let has =
+        |headers: &Value, name: &str| headers.as_array().is_some_and(|headers| headers.iter().any(|own| own == name));
+    // The gateway answers a preflight by it.
+    let passed = properties(resource(&template, "AWS::CloudFront::OriginRequestPolicy"));
+    assert!(has(&passed["OriginRequestPolicyConfig"]["HeadersConfig"]["Headers"], "origin"));
+    let answered = properties(resource(&template, "AWS::CloudFront::ResponseHeadersPolicy"));
+    let allowed = &answered["ResponseHeadersPolicyConfig"]["CorsConfig"]["AccessControlAllowHeaders"]["Items"];
+    assert!(has(allowed, "authorization") && has(allowed, "x-api-key") && has(allowed, "range"), "{allowed}");
 }
 
 #[test]
@@ -129,7 +173,9 @@ fn every_header_that_functions_read_reaches_them() {
     let key = properties(resource(&template, "AWS::CloudFront::CachePolicy"));
     let list = |headers: &Value| headers["HeadersConfig"]["Headers"].as_array().cloned().unwrap_or_default();
     let mut passed = list(&policy["OriginRequestPolicyConfig"]);
-    passed.extend(list(&key["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]));
+    let of_key = list(&key["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]);
+    assert!(passed.len() <= 10 && of_key.len() <= 10, "a policy takes ten: {passed:?} {of_key:?}");
+    passed.extend(of_key);
     // CloudFront answers `If-None-Match` and `Accept-Encoding` itself.
     for header in [
         "authorization",

@@ -19,8 +19,9 @@ use shared::{
 /// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// How long a redirection is good for.
-const REDIRECT: Duration = Duration::from_secs(60 * 60);
+/// How long a redirection to the bucket, which limits nobody, is good for. Clients follow it at once, and the bucket checks
+/// the time when a download begins; ranges, which players ask for again and again, aren't redirected.
+const REDIRECT: Duration = Duration::from_secs(5 * 60);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
