@@ -32,6 +32,10 @@ async fn notices_end_with_one_that_says_there_is_more_and_lost_money_is_still_to
     assert_eq!(told(&stack, &artist, "may give away").await, 1, "the mail of the key that counts was buried");
     stack.add_payout_address(&artist, PrivateKeySigner::random().address()).await.expect_success();
     assert_eq!(told(&stack, &artist, "money can be withdrawn").await, 1, "the mail that counts was buried");
+    stack.new_passkey(&artist).await;
+    let passkey = stack.only_passkey(&artist).await;
+    stack.remove_passkey_by_mail(&artist, &passkey).await.expect_success();
+    assert_eq!(told(&stack, &artist, "passkey is removed").await, 1, "the mail of the lost way in was buried");
 }
 
 #[tokio::test]
