@@ -15,6 +15,7 @@ mod limits;
 mod pages;
 mod permissions;
 mod places;
+mod privacy;
 mod shown;
 mod stacks;
 mod tables;
