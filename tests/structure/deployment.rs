@@ -95,6 +95,19 @@ fn irreplaceable_resources_are_retained() {
 }
 
 #[test]
+fn every_log_group_is_in_the_guide() {
+    let (template, guide) = (template(), read("docs/operations.md"));
+    let names = template.deployed(BTreeMap::new()).expect("names");
+    let groups = template.resources("AWS::Logs::LogGroup");
+    let groups: Vec<_> =
+        groups.map(|group| resolve(&group.properties["LogGroupName"], &names).expect("a name")).collect();
+    assert!(groups.len() >= 3, "{groups:?}");
+    for group in groups {
+        assert!(guide.contains(&format!("\n| `{group}` | ")), "docs/operations.md doesn't say what is in {group}");
+    }
+}
+
+#[test]
 fn deleted_files_come_back_for_a_month() {
     for bucket in template().resources("AWS::S3::Bucket") {
         let (id, properties) = (bucket.logical_id, bucket.properties);
