@@ -1,5 +1,5 @@
 """The versions of a stage: each deployment keeps its packaged template beside its functions in SAM's bucket, so that an
-earlier one comes back without a build."""
+earlier one comes back without a build; and its bill of materials."""
 
 import json
 import subprocess
@@ -9,6 +9,7 @@ import urllib.request
 
 from botocore.exceptions import ClientError
 
+import materials
 from account import ROOT, outputs
 
 # The stack of `resolve_s3`, which owns the bucket of packages.
@@ -35,8 +36,14 @@ def key(account, version):
     return f"{account.settings['s3_prefix']}/versions/{version}.yaml"
 
 
+def bill_key(account, version):
+    return f"{account.settings['s3_prefix']}/materials/{version}.cdx.json"
+
+
 def keep(account, version, template):
-    account.aws("s3").put_object(Bucket=bucket(account), Key=key(account, version), Body=template.read_bytes())
+    store = account.aws("s3")
+    store.put_object(Bucket=bucket(account), Key=bill_key(account, version), Body=materials.of_checkout(version))
+    store.put_object(Bucket=bucket(account), Key=key(account, version), Body=template.read_bytes())
 
 
 def kept(account):

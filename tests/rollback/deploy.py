@@ -2,7 +2,7 @@
 does: each has a parameter of its own. Prints the stack's parameters.
 
 usage: deploy.py <base URL> <version>…, or deploy.py --show; deploy.py --settle <version> <former version>, which first lets an
-alarm go off after the deployment and another have been on before it
+alarm go off after the deployment and another have been on before it; deploy.py --bill <version>, which prints what is kept
 """
 
 import json
@@ -65,6 +65,14 @@ def settle(version, former):
     print(versions.settle(account, version, former, before, 600))
 
 
+def bill(version):
+    found = session.create_client("s3", region_name="us-east-1").get_object(
+        Bucket="packages", Key=versions.bill_key(Account("staging"), version))
+    print(found["Body"].read().decode())
+
+
+if sys.argv[1] == "--bill":
+    sys.exit(bill(sys.argv[2]))
 if sys.argv[1] == "--settle":
     settle(*sys.argv[2:])
 elif sys.argv[1] != "--show":

@@ -1,7 +1,7 @@
 //! `make rollback` and `make smoke` against a stage in the local cloud, whose address is the local stack's.
 
 use local::{cloud, paths::Paths};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::{Stack, python};
 
 /// Runs a script, and returns whether it succeeded, and what it printed.
@@ -18,6 +18,13 @@ async fn an_earlier_version_comes_back_and_is_asked_a_few_requests() {
     let (is_deployed, told) = run(&cloud, &["tests/rollback/deploy.py", &stack.map.api, "first", "second"]).await;
     assert!(is_deployed, "{told}");
     assert_eq!(run(&cloud, &["local/sam/rollback", "staging"]).await, (true, "second\nfirst\n".to_owned()));
+
+    let (_, told) = run(&cloud, &["tests/rollback/deploy.py", "--bill", "first"]).await;
+    let bill: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!((&bill["bomFormat"], &bill["metadata"]["component"]["version"]), (&json!("CycloneDX"), &json!("first")));
+    let crates = bill["components"].as_array().expect("components");
+    let known = crates.iter().find(|each| each["name"] == "serde_json").expect("a crate of the functions");
+    assert!(known["hashes"][0]["content"].as_str().is_some_and(|hash| hash.len() == 64), "{known}");
 
     let (is_well, told) = run(&cloud, &["local/sam/rollback", "staging", "first"]).await;
     assert!(is_well && told.contains("moments-staging: version first"), "{told}");
