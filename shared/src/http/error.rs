@@ -21,6 +21,8 @@ pub struct ApiError {
     headers: Vec<(HeaderName, HeaderValue)>,
     /// Further fields of the body.
     details: Map<String, Value>,
+    /// Whether a part of what was asked is done, or may still be.
+    is_begun: bool,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -87,6 +89,7 @@ impl ApiError {
             missing: Box::default(),
             headers: Vec::new(),
             details: Map::new(),
+            is_begun: false,
             cause: None,
         }
     }
@@ -264,11 +267,17 @@ impl ApiError {
         self
     }
 
-    /// Adds what was done before the error, as the body's field `name`, and advice for the rest.
-    pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
+    /// Adds what was done before the error, as the body's field `name`, and advice for the rest; and whether anything is done
+    /// or may still be.
+    pub fn in_part(mut self, advice: &str, name: &'static str, done: Value, is_begun: bool) -> Self {
         self.message = format!("{}. {advice}", self.message).into();
         self.details.insert(name.to_owned(), done);
-        self
+        Self { is_begun, ..self }
+    }
+
+    /// Whether a part of what was asked is done, or may still be.
+    pub fn is_begun(&self) -> bool {
+        self.is_begun
     }
 
     /// Reason and remedy.

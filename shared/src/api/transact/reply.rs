@@ -125,10 +125,8 @@ fn reply_with_one(request: &Request, transaction: &Transaction) -> Result<Respon
 
 fn reply_with_each(request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
     let results: Vec<_> = transactions.iter().filter_map(SentTransaction::of).collect();
-    let failed =
-        |transaction: &&Transaction| transaction.status.is_final() && transaction.status != TransactionStatus::Mined;
-    if let Some(transaction) = transactions.iter().find(failed) {
-        return Err(failure(transaction).in_part("Ask again to go on", "results", json!(results)));
+    if let Some(error) = failure_of_some(transactions, &results) {
+        return Err(error);
     }
     let open = transactions.iter().filter(|transaction| !transaction.status.is_final());
     let pending: Vec<_> = open.map(PendingTransaction::of).collect();
@@ -137,6 +135,12 @@ fn reply_with_each(request: &Request, transactions: &[Transaction]) -> Result<Re
     }
     let location = format!("{}/transactions", request.stage());
     accepted(&location, &WritesInProgressResponse { message: "accepted", results, pending })
+}
+
+fn failure_of_some(transactions: &[Transaction], results: &[SentTransaction]) -> Option<ApiError> {
+    let failed = transactions.iter().find(|transaction| transaction.status.is_failure())?;
+    let is_begun = transactions.iter().any(|transaction| !transaction.status.is_failure());
+    Some(failure(failed).in_part("Ask again to go on", "results", json!(results), is_begun))
 }
 
 fn accepted(location: &str, body: &impl Serialize) -> Result<Response, ApiError> {
@@ -176,4 +180,35 @@ pub(super) fn count(status: TransactionStatus) {
 /// Counts a write by its outcome.
 pub(super) fn ended(outcome: &str) {
     telemetry::record(&[("Outcome", outcome)], &[(Metric::Writes, 1)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Address, ArtistId};
+
+    fn transaction(status: TransactionStatus) -> Transaction {
+        let row = json!({
+            "transaction_id": TransactionId::new(), "artist_id": ArtistId::random(), "chain": 8453,
+            "account": Address::ZERO, "plan": r#"{"plan":"calls","calls":[]}"#, "gas": 0, "creation": "nothing",
+            "status": status, "place": "", "charge": {"wei": 0, "day": 0, "pool": "regulars", "shard": 0},
+            "created_at": 0, "updated_at": 0, "expires_at": 0,
+        });
+        serde_json::from_value(row).unwrap()
+    }
+
+    #[test]
+    fn a_failure_beside_others_says_whether_they_are_done_or_may_still_be() {
+        use TransactionStatus::{Cancelled, Mined, Reverted, Sent};
+        for (statuses, is_begun) in [
+            ([Mined, Reverted], true),
+            ([Cancelled, Mined], true),
+            ([Cancelled, Sent], true),
+            ([Cancelled, Reverted], false),
+        ] {
+            let error = failure_of_some(&statuses.map(transaction), &[]).unwrap();
+            assert_eq!(error.is_begun(), is_begun, "{statuses:?}");
+        }
+        assert!(failure_of_some(&[Mined, Sent].map(transaction), &[]).is_none());
+    }
 }

@@ -48,11 +48,13 @@ impl Endpoint for MigrateMoments {
                 migrated = Some(wallet).filter(|_| !missing.is_empty());
                 Ok(missing)
             })
-            .await?;
-        if let Some(wallet) = migrated {
+            .await;
+        // A batch that fails, or that a thief takes back, undoes none of the others.
+        let is_begun = answer.as_ref().map_or_else(ApiError::is_begun, |_| true);
+        if let Some(wallet) = migrated.filter(|_| is_begun) {
             self.activity.note(request, caller.artist, ActivityKind::Migrated, &wallet.to_string()).await;
         }
-        Ok(answer)
+        answer
     }
 }
 
