@@ -22,6 +22,7 @@ use crate::{
     confirm::confirm,
     draft::Draft,
     error::{RelayError, retry_if_node},
+    gathering::Gathering,
     lane::{Lane, in_flight},
     market::Market,
     metrics::measure,
@@ -47,9 +48,6 @@ const EXPIRED_AT_ONCE: usize = 50;
 /// How many times longer than its artists a lane without money waits before another one pays it.
 const REFILL_AFTER: u32 = 4;
 
-/// How long after a batch another one that isn't full waits for more transactions.
-const GATHERING: Duration = Duration::from_secs(1);
-
 /// The leader of a chain: its lanes, and what they are doing.
 pub(crate) struct Leader<'a> {
     leadership: Leadership<'a>,
@@ -59,7 +57,7 @@ pub(crate) struct Leader<'a> {
     market: Market,
     refreshed_at: Option<Instant>,
     measured_at: Option<Instant>,
-    sent_at: Option<Instant>,
+    gathering: Gathering,
     /// The newest block that was seen, and when.
     head: (u64, Instant),
     window: Window,
@@ -115,7 +113,7 @@ impl<'a> Leader<'a> {
             market: Market::default(),
             refreshed_at: None,
             measured_at: None,
-            sent_at: None,
+            gathering: Gathering::default(),
             head: (0, Instant::now()),
             window: Window::new(leadership.window),
             words: Words::new(leadership.relay),
@@ -292,18 +290,25 @@ impl<'a> Leader<'a> {
                 passed.insert(lane);
                 continue;
             }
+            let may_wait = self.gathering.may_wait(&self.lanes, lane);
+            if may_wait && self.gathering.is_waiting(waiting.len()) {
+                waits = true;
+                passed.insert(lane);
+                continue;
+            }
             let market = self.market.fees(&self.leadership).await?;
             if market.base > max_fee {
                 break;
             }
             let draft = self.packer.draft(self.leadership, &self.lanes, &waiting, self.report).await?;
             assignment.skip(&draft.dropped);
-            let is_gathering = self.sent_at.is_some_and(|at| at.elapsed() < GATHERING);
-            let is_alone = self.lanes.iter().all(|lane| lane.open.is_empty());
-            let is_early = !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty());
+            let is_early = may_wait && !draft.is_full;
             if draft.members.is_empty() || is_early {
                 has_none |= draft.members.is_empty() && draft.dropped.is_empty();
-                waits |= !draft.members.is_empty();
+                if !draft.members.is_empty() {
+                    waits = true;
+                    self.gathering.wait(waiting.len());
+                }
                 if draft.dropped.is_empty() || is_early {
                     passed.insert(lane);
                 }
@@ -312,7 +317,7 @@ impl<'a> Leader<'a> {
             match self.dispatch(lane, draft, market.quote(max_fee)).await? {
                 Dispatched::Sent => {
                     has_sent = true;
-                    self.sent_at = Some(Instant::now());
+                    self.gathering.sent();
                 }
                 Dispatched::LaneBacksOff | Dispatched::Deferred => {}
                 // The queue must be read again.

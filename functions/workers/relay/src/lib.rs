@@ -10,6 +10,7 @@ mod draft;
 mod election;
 mod error;
 mod facts;
+mod gathering;
 mod lane;
 mod leader;
 mod leaving;
