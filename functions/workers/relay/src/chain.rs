@@ -46,6 +46,8 @@ pub struct Times {
     pub affinity: Duration,
     /// How long nodes may fail to show who used a batch's nonce, before an operator is told: 60 s.
     pub proof_patience: Duration,
+    /// How long a turn waits for what nodes say of transactions to be sent; the rest of it is taken up later: 1 s.
+    pub facts: Duration,
     /// How long the outcomes of transactions that failed wait for the reasons; later ones are added: 1 s.
     pub reason: Duration,
     /// How long nodes are asked why transactions failed: 30 s.
@@ -63,6 +65,7 @@ impl Default for Times {
             quiet: Duration::from_secs(13),
             affinity: Duration::from_secs(15),
             proof_patience: Duration::from_secs(60),
+            facts: Duration::from_secs(1),
             reason: Duration::from_secs(1),
             reason_patience: Duration::from_secs(30),
         }

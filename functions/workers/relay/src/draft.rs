@@ -12,8 +12,6 @@ use shared::{
     store::artist::{Member, Queued, Transaction},
 };
 
-use crate::facts::Facts;
-
 /// Transactions for a batch, in packed order.
 #[derive(Default)]
 pub(crate) struct Draft {
@@ -31,8 +29,6 @@ pub(crate) struct Draft {
     pub(crate) splits: HashSet<Address>,
     /// Moments whose sales the batch changes.
     pub(crate) sales: HashSet<ConcurrencyKey>,
-    /// What the chain says of the transactions that are looked at.
-    pub(crate) facts: Facts,
     load: Load,
     /// Most members, after one of them was in a batch that reverted as a whole.
     max_len: Option<usize>,

@@ -1,107 +1,340 @@
-//! What transactions depend on, read for many of them at once: the leader serves all lanes, and can't wait for one call
-//! after the other.
+//! What transactions depend on. It is read as of the newest block, beside the leader's turns: one that fails or is late
+//! holds nobody up but those that need it.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use alloy::primitives::Address;
-use futures::{StreamExt, TryStreamExt, future::try_join_all, stream};
+use alloy::primitives::{Address, B256};
+use futures::{
+    FutureExt, StreamExt,
+    channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
+};
 use shared::{
     chain::{
-        protocol::{
-            binding::Binding,
-            provenance::{Origin, made_by},
-            splits,
-        },
+        node::BlockFacts,
+        protocol::{binding::Binding, provenance::Origin, splits},
         transaction::collections,
     },
-    model::{self, Plan, TransactionId},
+    model::{self, ConcurrencyKey, Plan},
     store::artist::Transaction,
+    telemetry::{self, trace},
 };
+use tokio::task::JoinSet;
 
 use crate::{
     chain::ChainRelay,
-    error::{RelayError, retry_if_node},
+    draft::Draft,
+    lane::Lane,
+    reading::{Answer, Asked, Question, Reader, Told},
 };
 
-/// Collections whose origin is looked for side by side.
-const SIDE_BY_SIDE: usize = 16;
+/// How often an answer may come too late for its block: then it is used all the same.
+const MOST_LATE: u32 = 3;
 
-/// Facts of the newest block.
-#[derive(Default)]
+/// How long such an answer is used.
+const OVERDUE: Duration = Duration::from_secs(60);
+
+/// Readings of a draft that wait for each other: who made a collection is asked once it is known which ones are new.
+const ROUNDS: usize = 2;
+
+/// What is known of the chain. Answers count as of the newest block and the one before.
 pub(crate) struct Facts {
-    /// Next tokens of collections.
-    pub(crate) next_tokens: HashMap<model::Address, Binding>,
-    /// Splits that transactions would create: their addresses, and whether they are there by now.
-    pub(crate) splits: HashMap<TransactionId, (Address, bool)>,
-    /// Collections that transactions are about and no factory made.
-    pub(crate) strangers: HashSet<Address>,
-    /// Collections that a factory made, or only it can make, beyond those that were known.
-    pub(crate) genuine: HashSet<Address>,
+    reader: Arc<Reader>,
+    /// They end with the leader.
+    tasks: JoinSet<()>,
+    sender: UnboundedSender<Told>,
+    receiver: UnboundedReceiver<Told>,
+    known: HashMap<(Question, B256), Answer>,
+    /// What is being read, as of which block.
+    under_way: HashMap<Question, B256>,
+    /// How often answers came too late in a row.
+    late: HashMap<Question, u32>,
+    /// Blocks of answers that are used although they are late, and since when.
+    overdue: HashMap<Question, (B256, Instant)>,
+    /// Accounts that the chain has.
+    deployed: HashSet<Address>,
+    /// Collections that a factory made, or only it can make.
+    genuine: HashSet<Address>,
+    turn: Turn,
+}
+
+/// What a turn of the leader knows and may still do.
+#[derive(Default)]
+struct Turn {
+    is_head_read: bool,
+    newest: Option<BlockFacts>,
+    /// What isn't asked again before the next one.
+    failed: HashSet<Question>,
+    /// How long it may still wait for answers.
+    patience: Duration,
 }
 
 impl Facts {
-    /// Reads what these transactions depend on, given the collections that a factory is known to have made. One call
-    /// where all of it is there, and what [`Provenance::of`] takes for each other collection.
-    ///
-    /// [`Provenance::of`]: shared::chain::protocol::provenance::Provenance::of
-    pub(crate) async fn read(
-        relay: &ChainRelay,
-        rows: &[&Transaction],
-        known: &HashSet<Address>,
-    ) -> Result<Self, RelayError> {
-        let addresses = &relay.chain.addresses;
-        let mut seen = HashSet::new();
-        let plans = rows.iter().filter_map(|row| match &*row.plan {
-            Plan::Tokens(tokens) if seen.insert(tokens.collection) => Some((tokens.collection, &*row.plan)),
+    pub(crate) fn new(relay: &ChainRelay) -> Self {
+        let (sender, receiver) = unbounded();
+        Self {
+            reader: Arc::new(Reader::new(relay)),
+            tasks: JoinSet::new(),
+            sender,
+            receiver,
+            known: HashMap::new(),
+            under_way: HashMap::new(),
+            late: HashMap::new(),
+            overdue: HashMap::new(),
+            deployed: HashSet::new(),
+            genuine: HashSet::new(),
+            turn: Turn::default(),
+        }
+    }
+
+    /// Begins a turn, which waits at most so long for answers, all in all.
+    pub(crate) fn begin_turn(&mut self, patience: Duration) {
+        self.turn = Turn { patience, ..Turn::default() };
+        self.known.retain(|_, answer| !answer.is_doubtful());
+    }
+
+    /// Reads what these transactions depend on and isn't known, as far as the turn has patience. One call a turn, one
+    /// for what contracts say, and some for each account, lane and collection that is new.
+    pub(crate) async fn read(&mut self, rows: &[&Transaction], lanes: &[Lane<'_>]) {
+        for row in rows.iter().filter(|row| row.attempts > 0) {
+            // It may have lacked its account: a reorganisation can drop the deployment.
+            self.deployed.remove(&Address::from(row.account));
+        }
+        if rows.iter().all(|row| self.questions(row).is_empty()) {
+            return;
+        }
+        self.look().await;
+        for _ in 0..ROUNDS {
+            let missing: Vec<_> = rows.iter().flat_map(|row| self.missing(row, lanes)).collect();
+            if missing.is_empty() {
+                return;
+            }
+            self.ask(missing).await;
+        }
+    }
+
+    /// What a transaction's plan depends on; `None` while that isn't known, or while the block in which it was read
+    /// lacks an earlier batch with the same key: the node lags, or the chain has dropped the batch's block.
+    pub(crate) fn binding(&self, row: &Transaction, lanes: &[Lane<'_>]) -> Option<Binding> {
+        let Some(question) = Question::of_plan(row) else { return Some(Binding::Nothing) };
+        let key = row.plan.concurrency_key()?;
+        self.blocks(question).find_map(|block| match self.known.get(&(question, block))? {
+            Answer::Binding(binding, nonces) => {
+                let has = |(lane, nonce): (model::Address, u64)| {
+                    nonces.iter().any(|(known, next)| *known == lane && *next > nonce)
+                };
+                earlier(lanes, key).all(has).then_some(**binding)
+            }
             _ => None,
-        });
-        let next_tokens = plans.map(|(collection, plan)| async move {
-            Ok::<_, RelayError>((collection, Binding::read(&relay.node, addresses, plan, None).await?))
-        });
-        let creations = rows.iter().filter_map(|row| {
-            let creation = splits::creation(addresses.split_factory, &row.plan.outline(addresses))?;
-            Some((row.id, creation))
-        });
-        let splits = creations.map(|(id, creation)| async move {
-            let found = splits::find(&relay.node, addresses.split_factory, &creation).await?;
-            Ok::<_, RelayError>((id, found))
-        });
-        let (next_tokens, splits, (genuine, strangers)) =
-            tokio::try_join!(try_join_all(next_tokens), try_join_all(splits), origins(relay, rows, known))?;
-        let (next_tokens, splits) = (next_tokens.into_iter().collect(), splits.into_iter().collect());
-        Ok(Self { next_tokens, splits, strangers, genuine })
+        })
+    }
+
+    /// Address of the split that a transaction would create, and whether it is there.
+    pub(crate) fn split(&self, row: &Transaction) -> Option<(Address, bool)> {
+        match self.answer(Question::Split(row.id))? {
+            Answer::Split(address, is_there) => Some((*address, *is_there)),
+            _ => None,
+        }
+    }
+
+    /// Whether the chain has a transaction's account.
+    pub(crate) fn has_account(&self, row: &Transaction) -> Option<bool> {
+        if self.is_deployed(row) {
+            return Some(true);
+        }
+        match self.answer(Question::Account(row.account.into()))? {
+            Answer::Account(has_account) => Some(*has_account),
+            _ => None,
+        }
+    }
+
+    /// Whether a factory made a collection, or only it can make it.
+    pub(crate) fn is_genuine(&self, collection: Address) -> bool {
+        self.genuine.contains(&collection)
+    }
+
+    /// Whether no factory made a collection.
+    pub(crate) fn is_stranger(&self, collection: Address) -> bool {
+        matches!(self.answer(Question::Origin(collection)), Some(Answer::Origin(Origin::Stranger)))
+    }
+
+    /// Forgets what a draft changes, which is about to be sent.
+    pub(crate) fn forget(&mut self, draft: &Draft) {
+        let mut keys: HashSet<_> = draft.members.iter().filter_map(|member| member.concurrency_key).collect();
+        keys.extend(draft.next_tokens.keys().map(|collection| ConcurrencyKey::NextToken(*collection)));
+        let is_kept = |question: &Question| match *question {
+            Question::NextToken(collection) => !keys.contains(&ConcurrencyKey::NextToken(collection)),
+            Question::Moment { key, next, .. } => {
+                let next = next.map(ConcurrencyKey::NextToken);
+                !keys.contains(&key) && next.is_none_or(|next| !keys.contains(&next))
+            }
+            Question::Split(_) => draft.splits.is_empty(),
+            Question::Account(account) => !draft.deploying.contains(&account),
+            Question::Made(_) | Question::Origin(_) => true,
+        };
+        self.known.retain(|(question, _), _| is_kept(question));
+        self.under_way.retain(|question, _| is_kept(question));
+        self.overdue.retain(|question, _| is_kept(question));
+    }
+
+    /// Finds the newest block, once a turn, and takes up what was found since. One call at most.
+    async fn look(&mut self) {
+        if !self.turn.is_head_read {
+            self.turn.is_head_read = true;
+            match self.reader.node.head().await {
+                Ok(head) => self.turn.newest = Some(head),
+                Err(error) => self.warn("newest block", &error),
+            }
+        }
+        let Some(newest) = self.turn.newest else { return };
+        while self.tasks.try_join_next().is_some() {}
+        while let Some(Some(told)) = self.receiver.next().now_or_never() {
+            self.note(told);
+        }
+        if self.tasks.is_empty() {
+            // No task is left to tell them.
+            self.under_way.clear();
+        }
+        self.overdue.retain(|_, (_, since)| since.elapsed() < OVERDUE);
+        let mut kept = HashSet::from([newest.hash, newest.parent]);
+        kept.extend(self.under_way.values());
+        kept.extend(self.overdue.values().map(|(block, _)| *block));
+        self.known.retain(|(_, block), _| kept.contains(block));
+    }
+
+    /// Asks, and waits for these answers as long as the turn has patience.
+    async fn ask(&mut self, asked: Vec<Asked>) {
+        let Some(newest) = self.turn.newest else { return };
+        let mut awaited = HashSet::new();
+        let asked: Vec<_> = asked.into_iter().filter(|asked| awaited.insert(asked.question)).collect();
+        for question in &awaited {
+            self.overdue.remove(question);
+            self.under_way.insert(*question, newest.hash);
+        }
+        let reading = Arc::clone(&self.reader).read(newest.hash, asked, self.sender.clone());
+        self.tasks.spawn(trace::carried(reading));
+        let (since, patience) = (Instant::now(), self.turn.patience);
+        let answers = async {
+            while !awaited.is_empty() {
+                let Some(told) = self.receiver.next().await else { return };
+                awaited.remove(&told.question);
+                self.note(told);
+            }
+        };
+        // What comes later is taken up in another turn.
+        let _ = tokio::time::timeout(patience, answers).await;
+        self.turn.patience = patience.saturating_sub(since.elapsed());
+    }
+
+    fn note(&mut self, told: Told) {
+        let Told { question, block, answer } = told;
+        if self.under_way.get(&question) != Some(&block) {
+            // A batch has changed it since.
+            return;
+        }
+        self.under_way.remove(&question);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                if self.turn.failed.is_empty() {
+                    self.warn("fact", &error);
+                }
+                self.turn.failed.insert(question);
+                return;
+            }
+        };
+        match (question, &answer) {
+            (Question::Account(account), Answer::Account(true)) => self.deployed.extend([account]),
+            (Question::Origin(collection), Answer::Origin(Origin::Factory)) => self.genuine.extend([collection]),
+            (_, Answer::Made(made)) => self.genuine.extend(made),
+            _ => {}
+        }
+        if self.turn.newest.is_some_and(|newest| [newest.hash, newest.parent].contains(&block)) {
+            self.late.remove(&question);
+        } else {
+            let late = self.late.entry(question).or_default();
+            *late += 1;
+            if *late < MOST_LATE {
+                return;
+            }
+            self.late.remove(&question);
+            self.overdue.insert(question, (block, Instant::now()));
+        }
+        self.known.insert((question, block), answer);
+    }
+
+    fn warn(&self, what: &str, error: &(dyn std::error::Error + Send + Sync)) {
+        let chain = self.reader.chain.id;
+        tracing::warn!(
+            chain.id = chain.0,
+            error = telemetry::chain(error),
+            "{what} of chain {chain} not read that transactions wait for"
+        );
+    }
+
+    /// What a transaction depends on, apart from what stays known for good.
+    fn questions(&self, row: &Transaction) -> Vec<Question> {
+        let (chain, account) = (&self.reader.chain, Address::from(row.account));
+        let calls = row.plan.outline(&chain.addresses);
+        let mut questions = Vec::from_iter(Question::of_plan(row));
+        questions.extend((!self.is_deployed(row)).then_some(Question::Account(account)));
+        let creation = splits::creation(chain.addresses.split_factory, &calls);
+        questions.extend(creation.map(|_| Question::Split(row.id)));
+        let named = collections(chain, account, &calls);
+        let unknown: Vec<_> = named.into_iter().filter(|collection| !self.genuine.contains(collection)).collect();
+        if !unknown.is_empty() {
+            let makes = calls.iter().any(|call| call.target == chain.addresses.factory);
+            let made = Question::Made(row.id);
+            questions.extend(makes.then_some(made));
+            if !makes || self.answer(made).is_some() {
+                questions.extend(unknown.into_iter().map(Question::Origin));
+            }
+        }
+        questions
+    }
+
+    /// Those of them that nobody asks and that no answer serves.
+    fn missing(&self, row: &Transaction, lanes: &[Lane<'_>]) -> Vec<Asked> {
+        let Some(newest) = self.turn.newest else { return Vec::new() };
+        let is_open = |question: &Question| {
+            let is_asked = self.under_way.contains_key(question) || self.turn.failed.contains(question);
+            !is_asked && !self.known.contains_key(&(*question, newest.hash))
+        };
+        let is_missing = |question: &Question| match question {
+            Question::NextToken(_) | Question::Moment { .. } => self.binding(row, lanes).is_none(),
+            _ => self.answer(*question).is_none(),
+        };
+        let questions = self.questions(row).into_iter().filter(|question| is_open(question) && is_missing(question));
+        let key = row.plan.concurrency_key().into_iter();
+        let lanes: Vec<_> = key.flat_map(|key| earlier(lanes, key)).map(|(lane, _)| lane).collect();
+        let asked = |question| Asked {
+            question,
+            account: row.account.into(),
+            plan: Plan::clone(&row.plan),
+            lanes: lanes.clone(),
+        };
+        questions.map(asked).collect()
+    }
+
+    fn answer(&self, question: Question) -> Option<&Answer> {
+        self.blocks(question).find_map(|block| self.known.get(&(question, block)))
+    }
+
+    /// Blocks as of which an answer counts, the newest one first.
+    fn blocks(&self, question: Question) -> impl Iterator<Item = B256> {
+        let newest = self.turn.newest.into_iter().flat_map(|newest| [newest.hash, newest.parent]);
+        newest.chain(self.overdue.get(&question).map(|(block, _)| *block))
+    }
+
+    fn is_deployed(&self, row: &Transaction) -> bool {
+        row.attempts == 0 && (row.is_deployed || self.deployed.contains(&Address::from(row.account)))
     }
 }
 
-/// Collections that transactions are about and that aren't known yet: those that a factory makes, and those that none
-/// does. Of the others nothing is known before nodes and index have caught up.
-async fn origins(
-    relay: &ChainRelay,
-    rows: &[&Transaction],
-    known: &HashSet<Address>,
-) -> Result<(HashSet<Address>, HashSet<Address>), RelayError> {
-    let (mut unknown, mut made) = (HashSet::new(), Vec::new());
-    for row in rows {
-        let (account, calls) = (row.account.into(), row.plan.outline(&relay.chain.addresses));
-        let named = collections(&relay.chain, account, &calls);
-        if !named.iter().all(|collection| known.contains(collection)) {
-            unknown.extend(named);
-            made.push(async move { Ok(made_by(&relay.node, &relay.chain, account, &calls).await?) });
-        }
-    }
-    let made = try_join_all(made).await.or_else(retry_if_node)?;
-    let mut genuine: HashSet<_> = made.into_iter().flatten().collect();
-    let unknown = unknown.into_iter().filter(|collection| !known.contains(collection) && !genuine.contains(collection));
-    let origin = |collection: Address| async move {
-        let origin = relay.provenance.of(&relay.node, &relay.chain, collection.into()).await.or_else(retry_if_node)?;
-        if origin == Origin::Factory {
-            relay.provenance.keep(&relay.chain, collection.into()).await?;
-        }
-        Ok::<_, RelayError>((collection, origin))
-    };
-    let found: Vec<_> =
-        stream::iter(unknown.collect::<Vec<_>>()).map(origin).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
-    let with = |wanted| found.iter().filter(move |(_, origin)| *origin == wanted).map(|(collection, _)| *collection);
-    genuine.extend(with(Origin::Factory));
-    Ok((genuine, with(Origin::Stranger).collect()))
+/// Lanes with batches of this key in blocks that aren't final, with the newest one's nonce.
+fn earlier(lanes: &[Lane<'_>], key: ConcurrencyKey) -> impl Iterator<Item = (model::Address, u64)> {
+    lanes.iter().filter_map(move |lane| Some((lane.address, lane.newest_with(key)?)))
 }

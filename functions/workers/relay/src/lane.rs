@@ -313,7 +313,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Nonce of the newest batch with this key in a block that isn't final.
-    fn newest_with(&self, key: ConcurrencyKey) -> Option<u64> {
+    pub(crate) fn newest_with(&self, key: ConcurrencyKey) -> Option<u64> {
         let batches = self.unfinalized.iter().map(|tracked| &tracked.batch);
         let with_key = batches.filter(|batch| batch.members.iter().any(|member| member.concurrency_key == Some(key)));
         with_key.map(|batch| batch.slot.nonce).max()

@@ -109,7 +109,7 @@ impl<'a> Leader<'a> {
             leadership,
             report,
             lanes: try_join_all(lanes).await?,
-            packer: Packer::default(),
+            packer: Packer::new(leadership.relay),
             market: Market::default(),
             refreshed_at: None,
             measured_at: None,
@@ -275,6 +275,7 @@ impl<'a> Leader<'a> {
     async fn send(&mut self, queue: &[Queued]) -> Result<Turn, RelayError> {
         let max_fee = self.leadership.chain.spending.max_fee_per_gas;
         self.lanes.iter_mut().for_each(Lane::note_ability);
+        self.packer.facts.begin_turn(self.leadership.times.facts);
         let mut assignment = Assignment::of(&self.lanes, self.leadership.relay);
         if queue.iter().any(|queued| queued.not_before.is_some()) {
             let block = self.market.fees(&self.leadership).await?.block;
@@ -361,6 +362,7 @@ impl<'a> Leader<'a> {
             return self.give_way(lane, &draft, &reason).await;
         }
         self.packer.suspicions.clear(&draft.members);
+        self.packer.facts.forget(&draft);
         let batch = BatchReference { lane: address, nonce: self.lanes[lane].next_nonce };
         let Some(Claimed { rows, members, packed }) = self.claim(batch, draft, packed).await? else {
             return Ok(Dispatched::Outdated);

@@ -19,6 +19,7 @@ mod metrics;
 mod outcome;
 mod overtaken;
 mod packer;
+mod reading;
 mod report;
 mod signed;
 mod step;

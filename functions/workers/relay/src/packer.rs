@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use alloy::primitives::{Address, U256};
-use futures::future::try_join_all;
+use alloy::primitives::U256;
 use shared::{
     chain::{
         protocol::{
@@ -14,7 +13,7 @@ use shared::{
         transaction::{Operation, collections, kind_of, payees},
         wallet::EmbeddedWallet,
     },
-    model::{ArtistId, Call, ConcurrencyKey, MomentEdit, MomentUpdate, Plan},
+    model::{ArtistId, Call, MomentEdit, MomentUpdate, Plan},
     store::artist::{Artist, Ending, Queued, Transaction},
     telemetry,
 };
@@ -24,7 +23,7 @@ use crate::{
     draft::{Draft, Fit, Step},
     error::{RelayError, retry_if_node},
     facts::Facts,
-    lane::{Lane, head_after, open_members},
+    lane::{Lane, open_members},
     leaving::Departure,
     report::Report,
     suspicion::Suspicions,
@@ -35,15 +34,11 @@ const CHUNK: usize = 60;
 
 const NOT_ALLOWED: &str = "The service's policy doesn't allow this call";
 
-/// What is known of accounts and transactions from one draft to the next.
-#[derive(Default)]
+/// What is known of the chain and of transactions from one draft to the next.
 pub(crate) struct Packer {
     /// Transactions that nodes would let revert.
     pub(crate) suspicions: Suspicions,
-    /// Accounts that the chain has.
-    deployed: HashSet<Address>,
-    /// Collections that a factory made, or only it can make.
-    genuine: HashSet<Address>,
+    pub(crate) facts: Facts,
 }
 
 /// What a transaction contributes to a draft.
@@ -60,6 +55,10 @@ enum Preparation {
 }
 
 impl Packer {
+    pub(crate) fn new(relay: &ChainRelay) -> Self {
+        Self { suspicions: Suspicions::default(), facts: Facts::new(relay) }
+    }
+
     /// Drafts a batch of waiting transactions, in the queue's order. A transaction that can't go now keeps back its
     /// artist's later ones, and those with the same key if that keeps its order.
     pub(crate) async fn draft(
@@ -80,13 +79,11 @@ impl Packer {
             let ids: HashSet<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
             let rows = leadership.transactions.get_many(&Vec::from_iter(ids)).await?;
             let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
-            self.find_accounts(leadership.relay, rows.values()).await?;
             let ready = chunk.iter().filter_map(|queued| {
                 let row = rows.get(&queued.transaction_id);
                 row.filter(|_| draft.next_step(queued, row, &busy) == Step::Prepare)
             });
-            draft.facts = Facts::read(leadership.relay, &ready.collect::<Vec<_>>(), &self.genuine).await?;
-            self.genuine.extend(&draft.facts.genuine);
+            self.facts.read(&ready.collect::<Vec<_>>(), lanes).await;
             for queued in chunk {
                 let row = rows.get(&queued.transaction_id);
                 match (draft.next_step(queued, row, &busy), row) {
@@ -161,7 +158,7 @@ impl Packer {
         if row.account != account.into() {
             return Ok(Preparation::Never("The account isn't the service's".to_owned()));
         }
-        let Some(binding) = bind(relay, lanes, row, draft).await? else { return Ok(Preparation::Later) };
+        let Some(binding) = self.bind(lanes, row, draft) else { return Ok(Preparation::Later) };
         let mut calls = match row.plan.calls(addresses, &binding) {
             Ok(calls) => calls,
             Err(BindError::NoNextToken) => return Ok(Preparation::Suspected("The collection is no longer there")),
@@ -171,7 +168,7 @@ impl Packer {
             }
         };
         if splits::creation(addresses.split_factory, &calls).is_some() {
-            match draft.facts.splits.get(&row.id).copied() {
+            match self.facts.split(row) {
                 None => return Ok(Preparation::Later),
                 Some((_, true)) if calls.len() == 1 => return Ok(Preparation::Never(splits::IS_THERE.to_owned())),
                 Some((_, true)) => drop(calls.remove(0)),
@@ -184,12 +181,13 @@ impl Packer {
             return Ok(not_allowed(row, &telemetry::chain(&error).to_string()));
         }
         let named = collections(&relay.chain, account, &calls);
-        if named.iter().any(|collection| draft.facts.strangers.contains(collection)) {
+        if named.iter().any(|collection| self.facts.is_stranger(*collection)) {
             return Ok(not_allowed(row, "it is about a collection that no known factory made"));
         }
-        if !named.iter().all(|collection| self.genuine.contains(collection)) {
+        if !named.iter().all(|collection| self.facts.is_genuine(*collection)) {
             return Ok(Preparation::OfUnknownOrigin);
         }
+        let Some(has_account) = self.facts.has_account(row) else { return Ok(Preparation::Later) };
         let artist = Artist { artist_id: row.artist_id, embedded_wallet: row.account };
         if kind_of(&relay.chain, &relay.artists, &artist, &calls).await? != Some(queued.kind) {
             return Ok(not_allowed(row, "it isn't of the kind that its queue is for"));
@@ -213,41 +211,44 @@ impl Packer {
             }
             _ => {}
         }
-        let may_be_first = !self.deployed.contains(&account);
-        let operation = Operation::new(account, &calls, row.gas, may_be_first);
+        let operation = Operation::new(account, &calls, row.gas, !has_account);
         if !operation.passes_guard(relay.operator.safe) {
             return Ok(Preparation::Never(NOT_ALLOWED.to_owned()));
         }
-        if may_be_first && !draft.deploying.contains(&account) {
+        if !has_account && !draft.deploying.contains(&account) {
             let deployment = Operation::deployment(&relay.operator, &wallet);
             return Ok(Preparation::Operations(vec![deployment, operation]));
         }
         Ok(Preparation::Operations(vec![operation]))
     }
 
-    /// Learns which of these transactions' accounts the chain has. At most one call per account.
-    async fn find_accounts(
-        &mut self,
-        relay: &ChainRelay,
-        rows: impl Iterator<Item = &Transaction>,
-    ) -> Result<(), RelayError> {
-        let mut unknown = HashSet::new();
-        for row in rows {
-            let account = Address::from(row.account);
-            // One that was tried may have lacked its account: a reorganisation can drop the deployment.
-            if row.attempts > 0 {
-                self.deployed.remove(&account);
-                unknown.insert(account);
-            } else if row.is_deployed {
-                self.deployed.insert(account);
-            } else if !self.deployed.contains(&account) {
-                unknown.insert(account);
+    /// What a transaction's plan depends on; `None` while that isn't known.
+    fn bind(&self, lanes: &[Lane<'_>], row: &Transaction, draft: &mut Draft) -> Option<Binding> {
+        match &*row.plan {
+            Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
+                Some(next) => Some(Binding::NextToken(*next)),
+                None => self.facts.binding(row, lanes),
+            },
+            Plan::Moment(MomentUpdate { edit: MomentEdit::Sale(_), .. }) => {
+                // Another one in this batch changes the sale; if that fails, this one must not write what it would
+                // have.
+                let is_first = draft.sales.insert(row.plan.concurrency_key()?);
+                if is_first { self.facts.binding(row, lanes) } else { None }
             }
+            Plan::Moving(moving) => {
+                let key = row.plan.concurrency_key()?;
+                // Another one in this batch moves it, or changes what its copy gets.
+                if draft.members.iter().any(|member| member.concurrency_key == Some(key)) || !draft.sales.insert(key) {
+                    return None;
+                }
+                Some(match (self.facts.binding(row, lanes)?, draft.next_tokens.get(&moving.to)) {
+                    // Others in this batch come to be before.
+                    (Binding::Movable(movable), Some(next)) => Binding::Movable(Movable { copy: *next, ..movable }),
+                    (found, _) => found,
+                })
+            }
+            Plan::Calls { .. } | Plan::Moment(_) => Some(Binding::Nothing),
         }
-        let find = async |account| Ok::<_, RelayError>(relay.node.has_code(account).await?.then_some(account));
-        let found = try_join_all(unknown.into_iter().map(find)).await?;
-        self.deployed.extend(found.into_iter().flatten());
-        Ok(())
     }
 }
 
@@ -272,54 +273,4 @@ async fn pays_the_artist_alone(relay: &ChainRelay, artist: ArtistId, calls: &[Ca
         }
     }
     Ok(true)
-}
-
-/// Finds what a transaction's plan depends on; `None` while that isn't known. For a sale up to three calls, for a move six, and one for each lane
-/// with an unfinalized batch of the same moment.
-async fn bind(
-    relay: &ChainRelay,
-    lanes: &[Lane<'_>],
-    row: &Transaction,
-    draft: &mut Draft,
-) -> Result<Option<Binding>, RelayError> {
-    match &*row.plan {
-        Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
-            Some(next) => Ok(Some(Binding::NextToken(*next))),
-            None => Ok(draft.facts.next_tokens.get(&tokens.collection).copied()),
-        },
-        Plan::Moment(MomentUpdate { edit: MomentEdit::Sale(_), .. }) => {
-            let Some(key) = row.plan.concurrency_key() else { return Ok(None) };
-            // Another one in this batch changes the sale; if that fails, this one must not write what it would have.
-            if !draft.sales.insert(key) {
-                return Ok(None);
-            }
-            // Its artist waits for the nodes; the others don't.
-            bind_sale(relay, lanes, row, key).await.or_else(retry_if_node)
-        }
-        Plan::Moving(moving) => {
-            let Some(key) = row.plan.concurrency_key() else { return Ok(None) };
-            // Another one in this batch moves it, or changes what its copy gets.
-            if draft.members.iter().any(|member| member.concurrency_key == Some(key)) || !draft.sales.insert(key) {
-                return Ok(None);
-            }
-            let found = bind_sale(relay, lanes, row, key).await.or_else(retry_if_node)?;
-            Ok(found.map(|found| match (found, draft.next_tokens.get(&moving.to)) {
-                // Others in this batch come to be before.
-                (Binding::Movable(movable), Some(next)) => Binding::Movable(Movable { copy: *next, ..movable }),
-                (found, _) => found,
-            }))
-        }
-        Plan::Calls { .. } | Plan::Moment(_) => Ok(Some(Binding::Nothing)),
-    }
-}
-
-/// Reads the sale as of the newest block; `None` if that lacks an earlier batch with the same moment.
-async fn bind_sale(
-    relay: &ChainRelay,
-    lanes: &[Lane<'_>],
-    row: &Transaction,
-    key: ConcurrencyKey,
-) -> Result<Option<Binding>, RelayError> {
-    let Some(block) = head_after(relay, lanes, key).await? else { return Ok(None) };
-    Ok(Some(Binding::read(&relay.node, &relay.chain.addresses, &row.plan, Some(block)).await?))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use alloy::{
-    primitives::Address,
+    primitives::{Address, B256},
     rpc::types::{Filter, Log},
     sol_types::{SolCall, SolEvent},
 };
@@ -144,13 +144,14 @@ impl Provenance {
     }
 }
 
-/// Collections that an account's calls make, unless they are there, at addresses that only the factory can give. A call
-/// each.
+/// Collections that an account's calls make, unless they are there, at addresses that only the factory can give, as of
+/// the block with this hash. A call each.
 pub async fn made_by(
     node: &Node,
     chain: &Chain,
     account: Address,
     calls: &[Call],
+    block: B256,
 ) -> Result<BTreeSet<Address>, NodeError> {
     let mut made = BTreeSet::new();
     for call in calls.iter().filter(|call| call.target == chain.addresses.factory) {
@@ -161,7 +162,7 @@ pub async fn made_by(
             name: creation.name,
             contractAdmin: creation.defaultAdmin,
         };
-        made.extend(node.read(chain.addresses.factory, &question).await?);
+        made.extend(node.read_at(Some(block), chain.addresses.factory, &question).await?);
     }
     Ok(made)
 }

@@ -57,13 +57,16 @@ pub fn creation(factory: Address, calls: &[Call]) -> Option<createSplitDetermini
     createSplitDeterministicCall::abi_decode(&first.data).ok()
 }
 
-/// Address of a split that is to be created, and whether the chain has it by now. One call.
+/// Address of a split that is to be created, and whether the chain has it, as of the block with this hash or the newest
+/// one. One call.
 pub async fn find(
     node: &Node,
     factory: Address,
     creation: &createSplitDeterministicCall,
+    block: Option<B256>,
 ) -> Result<(Address, bool), NodeError> {
-    Ok(node.read(factory, &question(creation)).await?.map_or((Address::ZERO, false), |place| (place._0, place._1)))
+    let place = node.read_at(block, factory, &question(creation)).await?;
+    Ok(place.map_or((Address::ZERO, false), |place| (place._0, place._1)))
 }
 
 /// Whether the chain had the split after the block with this hash. One call.

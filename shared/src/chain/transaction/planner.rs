@@ -162,7 +162,7 @@ impl Planner {
     async fn split_is_there(&self, plan: &Plan) -> Result<bool, NodeError> {
         let factory = self.chain.addresses.split_factory;
         match splits::creation(factory, &plan.outline(&self.chain.addresses)) {
-            Some(creation) => Ok(splits::find(&self.node, factory, &creation).await?.1),
+            Some(creation) => Ok(splits::find(&self.node, factory, &creation, None).await?.1),
             None => Ok(false),
         }
     }

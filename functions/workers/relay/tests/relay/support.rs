@@ -55,6 +55,7 @@ pub const TIMES: Times = Times {
     quiet: SHORT,
     affinity: FOREVER,
     proof_patience: FOREVER,
+    facts: FOREVER,
     reason: FOREVER,
     reason_patience: FOREVER,
 };
