@@ -1,5 +1,10 @@
 //! Updates of moments, whose calls are made of what the chain has when their transaction is signed.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
 use alloy::{
     primitives::{Address, B256, U256},
     sol_types::SolCall,
@@ -8,6 +13,7 @@ use local::workshop::{Workshop, publish};
 use shared::{
     chain::{
         contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter},
+        node::MULTICALL,
         protocol::{
             permission::Permission,
             publishing::{minter, set_sale},
@@ -25,7 +31,10 @@ use shared::{
     },
 };
 
-use crate::support::{Error, RESERVE, done, queue, relay, run, stage, transaction};
+use crate::{
+    proxy::{self, Act},
+    support::{Error, RESERVE, done, queue, relay, run, stage, transaction},
+};
 
 const GAS: u64 = 200_000;
 const START: u64 = 100;
@@ -133,6 +142,33 @@ async fn concurrent_sale_edits_of_two_admins_are_all_kept_in_both_currencies() -
         }
         assert_eq!(sale(&workshop, collection, currency).await?, expected);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sales_of_many_moments_are_read_in_one_trip() -> Result<(), Error> {
+    const COUNT: usize = 8;
+    let (workshop, artists, _) = stage("relay-sales-one-trip", COUNT).await?;
+    let question = alloy::hex::encode(FixedPriceMinter::saleCall::SELECTOR);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let call = &request.body["params"][0];
+        let has = |field: &str, part: &str| call[field].as_str().is_some_and(|own| own.contains(part));
+        let is_asked = has("to", &format!("{MULTICALL:#x}")) && has("input", &question);
+        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    for artist in &artists {
+        let collection = sold(&workshop, &[*artist], None).await?;
+        queue(&workshop, artist, vec![sale_update(collection, edit(3))]).await?;
+    }
+
+    let report = run(&relay(&workshop, &url)?).await?;
+
+    assert_eq!((report.ended, report.batches), (COUNT, 1));
+    assert_eq!(asked.load(Relaxed), 1);
     Ok(())
 }
 
