@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    iter,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -37,10 +38,13 @@ const MOST_LATE: u32 = 3;
 /// How long such an answer is used.
 const OVERDUE: Duration = Duration::from_secs(60);
 
+/// The same of a moment: what others change there meanwhile would be undone.
+const OVERDUE_MOMENT: Duration = Duration::from_secs(5);
+
 /// Readings of a draft that wait for each other: who made a collection is asked once it is known which ones are new.
 const ROUNDS: usize = 2;
 
-/// What is known of the chain. Answers count as of the newest block and the one before.
+/// What is known of the chain. Answers count as of the newest block and, but for moments, the one before.
 pub(crate) struct Facts {
     reader: Arc<Reader>,
     /// They end with the leader.
@@ -50,10 +54,12 @@ pub(crate) struct Facts {
     known: HashMap<(Question, B256), Answer>,
     /// What is being read, as of which block.
     under_way: HashMap<Question, B256>,
-    /// How often answers came too late in a row.
+    /// How often answers came too late since one was in time.
     late: HashMap<Question, u32>,
     /// Blocks of answers that are used although they are late, and since when.
     overdue: HashMap<Question, (B256, Instant)>,
+    /// The block as of which the last reading failed: other nodes may not have it.
+    doubted: Option<B256>,
     /// Accounts that the chain has.
     deployed: HashSet<Address>,
     /// Collections that a factory made, or only it can make.
@@ -84,6 +90,7 @@ impl Facts {
             under_way: HashMap::new(),
             late: HashMap::new(),
             overdue: HashMap::new(),
+            doubted: None,
             deployed: HashSet::new(),
             genuine: HashSet::new(),
             turn: Turn::default(),
@@ -180,11 +187,11 @@ impl Facts {
         self.overdue.retain(|question, _| is_kept(question));
     }
 
-    /// Finds the newest block, once a turn, and takes up what was found since. One call at most.
+    /// Finds the newest block, once a turn, and takes up what was found since. The calls of [`Reader::head`] at most.
     async fn look(&mut self) {
         if !self.turn.is_head_read {
             self.turn.is_head_read = true;
-            match self.reader.node.head().await {
+            match self.reader.head(self.doubted).await {
                 Ok(head) => self.turn.newest = Some(head),
                 Err(error) => self.warn("newest block", &error),
             }
@@ -198,7 +205,9 @@ impl Facts {
             // No task is left to tell them.
             self.under_way.clear();
         }
-        self.overdue.retain(|_, (_, since)| since.elapsed() < OVERDUE);
+        self.overdue.retain(|question, (_, since)| {
+            since.elapsed() < if question.is_of_moment() { OVERDUE_MOMENT } else { OVERDUE }
+        });
         let mut kept = HashSet::from([newest.hash, newest.parent]);
         kept.extend(self.under_way.values());
         kept.extend(self.overdue.values().map(|(block, _)| *block));
@@ -243,6 +252,7 @@ impl Facts {
                     self.warn("fact", &error);
                 }
                 self.turn.failed.insert(question);
+                self.doubted = Some(block);
                 return;
             }
         };
@@ -252,7 +262,8 @@ impl Facts {
             (_, Answer::Made(made)) => self.genuine.extend(made),
             _ => {}
         }
-        if self.turn.newest.is_some_and(|newest| [newest.hash, newest.parent].contains(&block)) {
+        let is_in_time = self.current(question).any(|current| current == block);
+        if is_in_time {
             self.late.remove(&question);
         } else {
             let late = self.late.entry(question).or_default();
@@ -260,7 +271,6 @@ impl Facts {
             if *late < MOST_LATE {
                 return;
             }
-            self.late.remove(&question);
             self.overdue.insert(question, (block, Instant::now()));
         }
         self.known.insert((question, block), answer);
@@ -309,7 +319,7 @@ impl Facts {
         };
         let questions = self.questions(row).into_iter().filter(|question| is_open(question) && is_missing(question));
         let key = row.plan.concurrency_key().into_iter();
-        let lanes: Vec<_> = key.flat_map(|key| earlier(lanes, key)).map(|(lane, _)| lane).collect();
+        let lanes: Vec<_> = key.flat_map(|key| earlier(lanes, key)).collect();
         let asked = |question| Asked {
             question,
             account: row.account.into(),
@@ -325,8 +335,16 @@ impl Facts {
 
     /// Blocks as of which an answer counts, the newest one first.
     fn blocks(&self, question: Question) -> impl Iterator<Item = B256> {
-        let newest = self.turn.newest.into_iter().flat_map(|newest| [newest.hash, newest.parent]);
-        newest.chain(self.overdue.get(&question).map(|(block, _)| *block))
+        self.current(question).chain(self.overdue.get(&question).map(|(block, _)| *block))
+    }
+
+    /// Those of them as of which it is in time.
+    fn current(&self, question: Question) -> impl Iterator<Item = B256> {
+        self.turn.newest.into_iter().flat_map(move |newest| {
+            // What others changed of a moment in the newest block would be undone.
+            let parent = (!question.is_of_moment()).then_some(newest.parent);
+            iter::once(newest.hash).chain(parent)
+        })
     }
 
     fn is_deployed(&self, row: &Transaction) -> bool {

@@ -15,7 +15,7 @@ use futures::{
 use shared::{
     chain::{
         Chain,
-        node::{Node, NodeError},
+        node::{BlockFacts, Node, NodeError},
         protocol::{
             binding::Binding,
             provenance::{Origin, Provenance, made_by},
@@ -52,6 +52,8 @@ pub(crate) enum Question {
 pub(crate) enum Answer {
     /// What a plan depends on, and lanes' next nonces as of the same block.
     Binding(Box<Binding>, Vec<(model::Address, u64)>),
+    /// The block lacks an earlier batch.
+    Lagging,
     /// The split's address, and whether it is there.
     Split(Address, bool),
     Made(BTreeSet<Address>),
@@ -64,8 +66,8 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     pub(crate) account: Address,
     pub(crate) plan: Plan,
-    /// Lanes with batches that may have changed what the plan depends on.
-    pub(crate) lanes: Vec<model::Address>,
+    /// Lanes with batches that may have changed what the plan depends on, and the newest ones' nonces.
+    pub(crate) lanes: Vec<(model::Address, u64)>,
 }
 
 /// What was found as of the block with this hash.
@@ -97,6 +99,10 @@ impl Question {
         }
     }
 
+    pub(crate) fn is_of_moment(self) -> bool {
+        matches!(self, Self::Moment { .. })
+    }
+
     /// Whether contracts answer it: all such questions are one call.
     fn is_of_contracts(self) -> bool {
         !matches!(self, Self::Origin(_) | Self::Account(_))
@@ -109,7 +115,7 @@ impl Answer {
         match self {
             Self::Binding(binding, _) => **binding == Binding::Nothing,
             Self::Origin(origin) => *origin == Origin::Unknown,
-            Self::Split(..) | Self::Made(_) | Self::Account(_) => false,
+            Self::Lagging | Self::Split(..) | Self::Made(_) | Self::Account(_) => false,
         }
     }
 }
@@ -119,17 +125,29 @@ impl Reader {
         Self { chain: relay.chain.clone(), node: relay.node.clone(), provenance: relay.provenance.clone() }
     }
 
+    /// The newest block; another node's, if there is one, where readings as of it failed. One call, and one to each node
+    /// then.
+    pub(crate) async fn head(&self, doubted: Option<B256>) -> Result<BlockFacts, NodeError> {
+        let head = self.node.head().await?;
+        if doubted != Some(head.hash) || self.node.count() == 1 {
+            return Ok(head);
+        }
+        let heads = self.node.ask_all(|node| async move { node.head().await }).await;
+        Ok(heads.into_iter().flatten().find(|other| other.hash != head.hash).unwrap_or(head))
+    }
+
     /// Tells each answer once it is found. One call for what contracts say, one for each lane and each account, and
     /// what [`Provenance::of`] takes for each collection.
     pub(crate) async fn read(self: Arc<Self>, block: B256, asked: Vec<Asked>, answers: UnboundedSender<Told>) {
         let (reader, answers) = (&*self, &answers);
-        let lanes: HashSet<_> = asked.iter().flat_map(|asked| asked.lanes.iter().copied()).collect();
+        let lanes: HashSet<_> = asked.iter().flat_map(|asked| asked.lanes.iter().map(|(lane, _)| *lane)).collect();
         let nonces: Nonces<'_> =
             lanes.into_iter().map(|lane| (lane, reader.next_nonce(lane, block).boxed().shared())).collect();
         let nonces = &nonces;
         let (together, alone): (Vec<_>, Vec<_>) = asked.into_iter().partition(|asked| asked.question.is_of_contracts());
         let tell = |asked: Asked| async move {
-            let (question, answer) = (asked.question, reader.answer(asked, block, nonces).await);
+            // Boxed: futures nested this deeply exceed the compiler's limits.
+            let (question, answer) = (asked.question, reader.answer(asked, block, nonces).boxed().await);
             // The leader may have ended.
             let _ = answers.unbounded_send(Told { question, block, answer });
         };
@@ -143,13 +161,17 @@ impl Reader {
         let Asked { question, account, plan, lanes } = asked;
         Ok(match question {
             Question::NextToken(_) | Question::Moment { .. } => {
-                let nonces = lanes.into_iter().filter_map(|lane| Some((lane, nonces.get(&lane)?.clone())));
-                let nonces = nonces.map(|(lane, nonce)| async move {
-                    Ok::<_, NodeError>((lane, nonce.await.map_err(NodeError::Shared)?))
+                let nonces =
+                    lanes.into_iter().filter_map(|(lane, used)| Some((lane, used, nonces.get(&lane)?.clone())));
+                let nonces = nonces.map(|(lane, used, next)| async move {
+                    Ok::<_, NodeError>((lane, used, next.await.map_err(NodeError::Shared)?))
                 });
                 let binding = Binding::read(node, addresses, &plan, Some(block));
                 let (binding, nonces) = tokio::try_join!(binding, try_join_all(nonces))?;
-                Answer::Binding(Box::new(binding), nonces)
+                if nonces.iter().any(|(_, used, next)| next <= used) {
+                    return Ok(Answer::Lagging);
+                }
+                Answer::Binding(Box::new(binding), nonces.into_iter().map(|(lane, _, next)| (lane, next)).collect())
             }
             Question::Split(_) => {
                 let factory = addresses.split_factory;

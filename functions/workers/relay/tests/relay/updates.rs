@@ -7,9 +7,13 @@ use std::sync::{
 
 use alloy::{
     primitives::{Address, B256, U256},
+    providers::ext::AnvilApi,
     sol_types::SolCall,
 };
-use local::workshop::{Workshop, publish};
+use local::{
+    contracts::DEPLOYER,
+    workshop::{Workshop, publish},
+};
 use shared::{
     chain::{
         contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter},
@@ -33,7 +37,10 @@ use shared::{
 
 use crate::{
     proxy::{self, Act},
-    support::{Error, RESERVE, done, queue, relay, run, stage, transaction},
+    support::{
+        Error, RESERVE, act_as, done, queue, relay, renaming, run, spawn, stage, transaction, until, until_pooled,
+        until_sent,
+    },
 };
 
 const GAS: u64 = 200_000;
@@ -169,6 +176,49 @@ async fn sales_of_many_moments_are_read_in_one_trip() -> Result<(), Error> {
 
     assert_eq!((report.ended, report.batches), (COUNT, 1));
     assert_eq!(asked.load(Relaxed), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sale_that_others_change_while_an_edit_waits_keeps_their_change() -> Result<(), Error> {
+    const LATER: u64 = END + 7;
+    let (workshop, artists, other) = stage("relay-sale-meanwhile", 3).await?;
+    let (node, collection) = (workshop.node().await?, sold(&workshop, &artists, None).await?);
+    let question = alloy::hex::encode(FixedPriceMinter::saleCall::SELECTOR);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let is_asked = request.body["params"][0]["input"].as_str().is_some_and(|input| input.contains(&question));
+        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
+        Act::Forward
+    })
+    .await?;
+    node.anvil_set_auto_mine(false).await?;
+    let first = queue(&workshop, &artists[0], vec![renaming(other, "ar://first-lane")]).await?[0];
+    let mut running = spawn(relay(&workshop, &url)?);
+    until_pooled(&workshop, &until_sent(&workshop, &artists[0], first).await?).await?;
+    let second = queue(&workshop, &artists[1], vec![renaming(other, "ar://second-lane")]).await?[0];
+    until_pooled(&workshop, &until_sent(&workshop, &artists[1], second).await?).await?;
+    // Each lane has a batch under way: what was read of the sale is of the block before theirs.
+    let edit = SaleEdit { price: Some(Amount(U256::from(PRICE + 1))), ..SaleEdit::default() };
+    let id = queue(&workshop, &artists[2], vec![sale_update(collection, edit)]).await?[0];
+    until("asked", async || Ok(asked.load(Relaxed) > 0)).await?;
+
+    let terms = SaleTerms { start: START, end: LATER, max_per_address: 3 };
+    let longer = Sale::FixedPrice { terms, price: Amount(U256::from(PRICE)) };
+    let (strategy, data) =
+        (minter(&workshop.chain.addresses, &longer), set_sale(U256::ONE, &longer, Address::repeat_byte(7), ""));
+    let longer = Creator1155::callSaleCall { tokenId: U256::ONE, salesConfig: strategy, data };
+    act_as(&workshop, DEPLOYER, Call::new(collection, &longer)).await?;
+    node.anvil_mine(Some(1), None).await?;
+    until_pooled(&workshop, &until_sent(&workshop, &artists[2], id).await?).await?;
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+    running.done().await?;
+
+    assert_eq!(transaction(&workshop, &artists[2], id).await?.status, TransactionStatus::Mined);
+    let now = sale(&workshop, collection, None).await?;
+    assert_eq!((now.price, now.terms.end), (U256::from(PRICE + 1), LATER));
     Ok(())
 }
 
