@@ -9,12 +9,13 @@ use std::{
 };
 
 use alloy::{
-    primitives::{Address, Bytes},
+    primitives::{Address, B256, Bytes},
     providers::ext::AnvilApi,
     sol_types::SolCall,
 };
 use local::workshop::Workshop;
 use relay::ChainRelay;
+use serde_json::json;
 use shared::{
     chain::{contracts::native::Creator1155, node::MULTICALL},
     model::{TransactionId, TransactionStatus},
@@ -24,8 +25,8 @@ use shared::{
 use crate::{
     proxy::{self, Act, Gate, Request},
     support::{
-        Error, queue, relay, renaming, spawn, stage, token_creation, transaction, until, until_more, until_pooled,
-        until_sent,
+        Error, queue, relay, relay_behind, renaming, run, spawn, stage, token_creation, transaction, until, until_more,
+        until_pooled, until_sent,
     },
 };
 
@@ -130,6 +131,22 @@ async fn fact_that_fails_holds_its_transaction_alone() -> Result<(), Error> {
     for id in held {
         assert_eq!(status(&workshop, &artists[0], id).await?, TransactionStatus::Mined);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_are_read_although_the_first_node_names_a_block_that_no_other_has() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-facts-forked", 1).await?;
+    let relay = relay_behind(&workshop, |request| {
+        let is_head = request.operation == "eth_getBlockByNumber" && request.body["params"][0] == "latest";
+        if is_head { Act::add("hash", json!(B256::repeat_byte(0x22))) } else { Act::Forward }
+    })
+    .await?;
+    let id = queue(&workshop, &artists[0], vec![token_creation(&artists[0], collection, "ar://forked")?]).await?[0];
+
+    run(&relay).await?;
+
+    assert_eq!(status(&workshop, &artists[0], id).await?, TransactionStatus::Mined);
     Ok(())
 }
 
