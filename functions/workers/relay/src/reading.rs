@@ -125,8 +125,8 @@ impl Reader {
         Self { chain: relay.chain.clone(), node: relay.node.clone(), provenance: relay.provenance.clone() }
     }
 
-    /// The newest block; another node's, if there is one, where readings as of it failed. One call, and one to each node
-    /// then.
+    /// The newest block; another node's, if there is one, where readings as of it failed. One call, and then one to
+    /// each node.
     pub(crate) async fn head(&self, doubted: Option<B256>) -> Result<BlockFacts, NodeError> {
         let head = self.node.head().await?;
         if doubted != Some(head.hash) || self.node.count() == 1 {
