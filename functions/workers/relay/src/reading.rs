@@ -80,7 +80,9 @@ pub(crate) struct Told {
 /// Reads beside the leader's turns.
 pub(crate) struct Reader {
     pub(crate) chain: Chain,
-    pub(crate) node: Node,
+    node: Node,
+    /// The same, for what others pass: transactions, receipts and nonces come first at a node that limits calls.
+    bulk: Node,
     provenance: Provenance,
 }
 
@@ -122,7 +124,12 @@ impl Answer {
 
 impl Reader {
     pub(crate) fn new(relay: &ChainRelay) -> Self {
-        Self { chain: relay.chain.clone(), node: relay.node.clone(), provenance: relay.provenance.clone() }
+        Self {
+            chain: relay.chain.clone(),
+            node: relay.node.clone(),
+            bulk: relay.node.in_bulk(),
+            provenance: relay.provenance.clone(),
+        }
     }
 
     /// The newest block; another node's, if there is one, where readings as of it failed. One call, and then one to
@@ -156,7 +163,7 @@ impl Reader {
     }
 
     async fn answer(&self, asked: Asked, block: B256, nonces: &Nonces<'_>) -> Result<Answer, RelayError> {
-        let Self { chain, node, provenance } = self;
+        let Self { chain, bulk: node, provenance, .. } = self;
         let addresses = &chain.addresses;
         let Asked { question, account, plan, lanes } = asked;
         Ok(match question {
@@ -194,6 +201,6 @@ impl Reader {
     }
 
     async fn next_nonce(&self, lane: model::Address, block: B256) -> Result<u64, Arc<NodeError>> {
-        self.node.next_nonce(lane.into(), block).await.map_err(Arc::new)
+        self.bulk.next_nonce(lane.into(), block).await.map_err(Arc::new)
     }
 }

@@ -139,6 +139,7 @@ mod tests {
             nonce_grace: hour,
             quiet: hour,
             affinity: hour,
+            facts: hour,
             proof_patience: hour,
             reason: hour,
             reason_patience: hour,
