@@ -152,14 +152,16 @@ impl Reader {
             lanes.into_iter().map(|lane| (lane, reader.next_nonce(lane, block).boxed().shared())).collect();
         let nonces = &nonces;
         let (together, alone): (Vec<_>, Vec<_>) = asked.into_iter().partition(|asked| asked.question.is_of_contracts());
-        let tell = |asked: Asked| async move {
-            // Boxed: futures nested this deeply exceed the compiler's limits.
-            let (question, answer) = (asked.question, reader.answer(asked, block, nonces).boxed().await);
-            // The leader may have ended.
-            let _ = answers.unbounded_send(Told { question, block, answer });
-        };
-        let together = join_all(together.into_iter().map(tell));
-        join(together, stream::iter(alone).for_each_concurrent(SIDE_BY_SIDE, tell)).await;
+        let tell = |asked| reader.tell(asked, block, nonces, answers).boxed();
+        let (together, alone): (Vec<_>, Vec<_>) =
+            (together.into_iter().map(tell).collect(), alone.into_iter().map(tell).collect());
+        join(join_all(together), stream::iter(alone).buffer_unordered(SIDE_BY_SIDE).collect::<()>()).await;
+    }
+
+    async fn tell(&self, asked: Asked, block: B256, nonces: &Nonces<'_>, answers: &UnboundedSender<Told>) {
+        let (question, answer) = (asked.question, self.answer(asked, block, nonces).await);
+        // The leader may have ended.
+        let _ = answers.unbounded_send(Told { question, block, answer });
     }
 
     async fn answer(&self, asked: Asked, block: B256, nonces: &Nonces<'_>) -> Result<Answer, RelayError> {
