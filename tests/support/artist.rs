@@ -49,10 +49,10 @@ impl Stack {
         mail::newest_code(&self.map.mail, email, seen).await.expect("a mail with a code")
     }
 
-    /// The secret of the link in the newest mail to an address.
+    /// The secret of the newest link that an address was mailed.
     pub async fn newest_link(&self, email: &str) -> String {
         let mails = self.mails_to(email).await;
-        mails.last().and_then(mail::link_in).expect("a mail with a link").to_owned()
+        mails.iter().rev().find_map(mail::link_in).expect("a mail with a link").to_owned()
     }
 
     pub async fn use_link(&self, link: &str) -> Answer {
