@@ -40,7 +40,16 @@ async fn artist_sees_what_a_key_was_sent_with_and_nobody_else_does() {
     Answer::of(stack.get("/chains").header("x-api-key", key)).await.expect_success();
     Answer::of(stack.get("/me").bearer_auth(&other.token)).await.expect_success();
 
-    let seen = requests(&stack, &artist, &id).await;
+    // A note that was given up may come later: of each request, the one that was sent last.
+    let sent = [&wrong, &refused, &me].map(|answer| answer.header("x-request-id"));
+    let of_sent = |mut rows: Vec<Value>| {
+        rows.retain(|row| sent.iter().any(|id| row["requestId"] == *id));
+        rows
+    };
+    let all = requests(&stack, &artist, &id).await;
+    let routes = ["POST /moment/collect", "POST /moment/create", "GET /me"];
+    assert!(all.iter().all(|row| routes.iter().any(|route| row["route"] == *route)), "{all:?}");
+    let seen = of_sent(all);
     assert_eq!(fields(&seen[0]), ["at", "durationMs", "message", "requestId", "route", "skipped", "status"]);
     let told = |row: &Value| (row["route"].clone(), row["status"].clone(), row["requestId"].clone());
     let expected = [("POST /moment/collect", &wrong), ("POST /moment/create", &refused), ("GET /me", &me)];
@@ -57,7 +66,7 @@ async fn artist_sees_what_a_key_was_sent_with_and_nobody_else_does() {
     Answer::of(stack.get("/artists/requests").bearer_auth(&artist.token)).await.expect_error(400);
     // What a revoked key did is still there.
     stack.revoke_key(&artist, &id).await.expect_success();
-    assert_eq!(requests(&stack, &artist, &id).await.len(), 3);
+    assert_eq!(of_sent(requests(&stack, &artist, &id).await).len(), 3);
 }
 
 #[tokio::test]
@@ -77,9 +86,10 @@ async fn key_that_is_sent_often_costs_few_rows() {
         assert_eq!(answer["statusCode"], 200, "{answer}");
     }
     let seen = requests(&stack, &artist, &id).await;
-    // Thirty, and one more every other second.
+    // Thirty, and one more every other second. A note that takes too long is given up, and may be there or not.
     let most = 31 + usize::try_from(start.elapsed().as_secs()).expect("a number") / 2;
-    assert!((30..=most).contains(&seen.len()), "{} rows, at most {most} expected", seen.len());
+    let least = 30 - process.log().matches("\"not noted").count().min(30);
+    assert!((least..=most).contains(&seen.len()), "{} rows, {least} to {most} expected", seen.len());
     let skipped: u64 = seen.iter().filter_map(|row| row["skipped"].as_u64()).sum();
     assert!(seen.len() as u64 + skipped <= 50, "{skipped} were left out of what is shown");
 }
