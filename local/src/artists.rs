@@ -1,8 +1,8 @@
 //! Demo artists: signed in by a mailed code, then with money and a key.
 
 use alloy::{
-    primitives::U256,
-    providers::{Provider, RootProvider},
+    primitives::{Address, U256, keccak256},
+    providers::{RootProvider, ext::AnvilApi},
     sol,
     sol_types::SolCall,
 };
@@ -10,6 +10,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::ArtistId;
+use uuid::Uuid;
 
 use crate::{Error, http, mail, node::transact, stack_map::StackMap};
 
@@ -18,6 +19,9 @@ const ETHER: &str = "0x8ac7230489e80000";
 
 /// And 1,000 USDC, in its 6 decimals.
 const USDC: u64 = 1_000_000_000;
+
+/// What whoever mints them has for gas: 1 ETH.
+const GAS: u64 = 1_000_000_000_000_000_000;
 
 sol! {
     interface Currency {
@@ -114,8 +118,11 @@ impl SignedIn {
 pub(crate) async fn mint_usdc(map: &StackMap, chain: &str, account: &str) -> Result<(), Error> {
     let usdc = map.contracts.get(chain).and_then(|contracts| contracts.get("usdc"));
     let (Some(usdc), Some(url)) = (usdc, map.rpc.get(chain)) else { return Ok(()) };
-    let node = RootProvider::connect(url).await?;
-    let payer = node.get_accounts().await?.first().copied().ok_or("the node has no account")?;
+    let node: RootProvider = RootProvider::connect(url).await?;
+    // A sender per call, so that concurrent calls don't compete for nonces.
+    let payer = Address::from_word(keccak256(Uuid::new_v4()));
+    node.anvil_impersonate_account(payer).await?;
+    node.anvil_set_balance(payer, U256::from(GAS)).await?;
     let mint = Currency::mintCall { account: account.parse()?, amount: U256::from(USDC) }.abi_encode();
     transact(&node, "USDC", payer, usdc.parse()?, U256::ZERO, mint).await?;
     Ok(())
