@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use alloy::rpc::types::Log;
 use futures::{StreamExt, stream};
 use serde_json::Map;
 use shared::{
@@ -10,7 +11,7 @@ use shared::{
         protocol::created::created,
         transaction::{Execution, Operation, attribute, unpack},
     },
-    model::{Event, TransactionId, TransactionStatus},
+    model::{Creation, Event, TransactionId, TransactionStatus},
     store::artist::{Batch, BatchReference, Ending, Lease, Member, MinedIn, PendingEnding, Requeue, Transaction},
 };
 
@@ -60,7 +61,7 @@ struct Retry {
 
 /// A transaction's share of what its batch cost, in wei.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost {
+pub(crate) struct Cost {
     gas: u64,
     /// What the chain takes beside.
     fees: u64,
@@ -68,8 +69,33 @@ struct Cost {
 
 impl Cost {
     /// With no more fees than were reserved: no block commits to those.
-    fn within(self, reserved: u64) -> u64 {
+    pub(crate) fn within(self, reserved: u64) -> u64 {
         self.gas.saturating_add(self.fees.min(reserved))
+    }
+}
+
+/// What a batch's operations did in a block.
+pub(crate) struct Effects {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) executions: Vec<Execution>,
+    /// The members' shares of the batch, in their order.
+    pub(crate) shares: Vec<(MinedIn, Cost)>,
+}
+
+impl Effects {
+    pub(crate) fn of(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Self, RelayError> {
+        let data = transaction(batch)?.input;
+        let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
+        let operations = operations.ok_or(RelayError::Bytes(receipt.hash))?;
+        let executions = attribute(&receipt.logs, &operations);
+        let weights = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index]));
+        let weights: Vec<_> = weights.collect();
+        let sizes: Vec<_> = own(batch).map(|index| size(&operations[index])).collect();
+        let fees = shares(receipt.operator_fee(), &weights).into_iter().zip(shares(receipt.l1_fee(), &sizes));
+        let fees = fees.map(|(one, other)| one.saturating_add(other));
+        let gas = shares(receipt.gas_used.into(), &weights);
+        let parts = gas.into_iter().zip(fees).map(|(gas, fees)| (mined_in(receipt, gas), cost(gas, fees, receipt)));
+        Ok(Self { shares: parts.collect(), operations, executions })
     }
 }
 
@@ -268,33 +294,14 @@ async fn conclude_each(
     receipt: &Receipt,
     stage: Stage<'_>,
 ) -> Result<Conclusion, RelayError> {
-    let data = transaction(batch)?.input;
-    let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
-    let operations = operations.ok_or(RelayError::Bytes(receipt.hash))?;
-    let executions = attribute(&receipt.logs, &operations);
+    let Effects { operations, executions, shares } = Effects::of(relay, batch, receipt)?;
     let rows = read_rows(relay, batch).await?;
-    let weights = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index]));
-    let weights: Vec<_> = weights.collect();
-    let gas = shares(receipt.gas_used.into(), &weights);
-    let l1_fees = shares(receipt.l1_fee(), &own(batch).map(|index| size(&operations[index])).collect::<Vec<_>>());
-    let fees =
-        shares(receipt.operator_fee(), &weights).into_iter().zip(l1_fees).map(|(one, other)| one.saturating_add(other));
-    let costs = gas.into_iter().zip(fees).map(|(gas, fees)| (mined_in(receipt, gas), cost(gas, fees, receipt)));
-    let members = || batch.members.iter().zip(own(batch)).zip(costs.clone());
+    let members = || batch.members.iter().zip(own(batch)).zip(shares.iter().copied());
     let clear = |((member, index), (mined, cost)): ((&Member, usize), (MinedIn, Cost))| {
         let verdict = match &executions[index] {
             Execution::Executed { succeeded: true, logs, .. } => {
                 let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
-                Verdict::Over(Ending {
-                    status: TransactionStatus::Mined,
-                    batch: None,
-                    mined: Some(mined),
-                    hashes: batch.hashes(),
-                    reason: None,
-                    result: created(&relay.chain, creation, logs),
-                    wei: 0,
-                    deployed: true,
-                })
+                Verdict::Over(done(relay, batch, creation, mined, logs))
             }
             Execution::Executed { succeeded: false, .. } => return None,
             // Its account wasn't there: the deployment before it failed.
@@ -374,8 +381,22 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<(Verdict,
     batch.members.iter().map(verdict).map(Some).collect()
 }
 
+/// The ending of a transaction of a batch that was done, given its share of the block and its logs.
+pub(crate) fn done(relay: &ChainRelay, batch: &Batch, creation: Creation, mined: MinedIn, logs: &[Log]) -> Ending {
+    Ending {
+        status: TransactionStatus::Mined,
+        batch: None,
+        mined: Some(mined),
+        hashes: batch.hashes(),
+        reason: None,
+        result: created(&relay.chain, creation, logs),
+        wei: 0,
+        deployed: true,
+    }
+}
+
 /// The ending of a transaction of a batch that wasn't done, or was done in a block which the chain has dropped.
-fn undone(batch: &Batch, reason: &str) -> Ending {
+pub(crate) fn undone(batch: &Batch, reason: &str) -> Ending {
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
     let reason = Some(reason.to_owned());
     Ending { status, batch: None, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
