@@ -28,6 +28,7 @@ use crate::{
     metrics::measure,
     packer::Packer,
     report::Report,
+    restored::Restored,
     tell::explain,
     watch::{close_mined, rebroadcast},
     window::Window,
@@ -62,6 +63,7 @@ pub(crate) struct Leader<'a> {
     head: (u64, Instant),
     window: Window,
     words: Words<'a>,
+    restored: Restored,
 }
 
 /// What a turn made of the part of the queue that it read.
@@ -117,6 +119,7 @@ impl<'a> Leader<'a> {
             head: (0, Instant::now()),
             window: Window::new(leadership.window),
             words: Words::new(leadership.relay),
+            restored: Restored::default(),
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
@@ -148,6 +151,7 @@ impl<'a> Leader<'a> {
             if is_exhausted {
                 self.window.move_on();
             }
+            self.restored.end(self.leadership, &mut self.lanes, &mut self.market, self.report).await?;
             let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
             let can_act = self.lanes.iter().any(Lane::can_act);
             let is_done = is_settled && self.words.is_idle() && (queue.is_empty() || !can_act);

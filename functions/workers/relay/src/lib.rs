@@ -21,6 +21,7 @@ mod overtaken;
 mod packer;
 mod reading;
 mod report;
+mod restored;
 mod signed;
 mod step;
 mod suspicion;

@@ -3,7 +3,7 @@
 use alloy::{
     consensus::Transaction,
     eips::BlockNumberOrTag,
-    primitives::{B256, U64, U256},
+    primitives::{B256, Bytes, U64, U256},
     providers::Provider,
     rpc::types::Log,
 };
@@ -212,6 +212,16 @@ impl Node {
                 logs: logs.collect(),
                 fees: claim.fees,
             })
+        }))
+    }
+
+    /// The call data of a receipt's transaction, and the time of its block in Unix seconds; `None` if the node has
+    /// another block there. One call.
+    pub async fn input(&self, receipt: &Receipt) -> Result<Option<(Bytes, u64)>, NodeError> {
+        let block = self.sealed_block(receipt.block).await?.filter(|block| block.hash == receipt.block_hash);
+        Ok(block.and_then(|block| {
+            let (_, transaction) = block.find(receipt.hash)?;
+            Some((transaction.input().clone(), block.header.timestamp))
         }))
     }
 

@@ -49,8 +49,8 @@ pub use self::{
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, CountedOutlay, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction,
-        Outlay, PendingEnding, Pool, PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Requeue, Slot, Spent,
-        StoredPlan, Transaction, TransactionPage, Transactions,
+        Outlay, PendingEnding, Pool, PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Requeue, RestoredBatch, Slot,
+        Spent, StoredPlan, Transaction, TransactionPage, Transactions,
     },
     webhooks::{
         Challenge, Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS,

@@ -207,6 +207,10 @@ rows! { ROWS;
             /// Who leads on the chain, since which epoch, and a beat that rises
             fn relay_lease() = "LEASE";
         }
+        partition (chain: ChainId) as restored_batches = "RELAY#{chain}#RESTORED" {
+            /// A batch under way when rows were lost
+            fn restored_batch(lane: Address, nonce: u64) = "{lane}#{nonce:020}" until "30 days later, or once decided";
+        }
         partition (chain: ChainId, lane: Address) = "LANE#{chain}#{lane}" {
             /// Next nonce, nonces of open batches and of unfinalized ones
             fn lane() = "LANE";

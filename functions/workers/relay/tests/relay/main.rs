@@ -18,6 +18,7 @@ mod proxy;
 mod queue;
 mod refusals;
 mod reorganisations;
+mod restored;
 mod settlement;
 mod support;
 mod tokens;

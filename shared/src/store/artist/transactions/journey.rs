@@ -214,8 +214,8 @@ impl Transactions {
         self.end_by(Decision::LedBatch(lease), transaction, ending, now).await
     }
 
-    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
-    /// Stores the event, too. One write, and a read.
+    /// Ends a transaction that no batch carries, or none that its lane has, for the leader alone: another leader may
+    /// have sent it meanwhile. Stores the event, too. One write, and a read.
     pub async fn give_up(
         &self,
         lease: &Lease,

@@ -14,6 +14,7 @@ mod outcome_event;
 mod outlay;
 mod queue;
 mod replay;
+mod restored;
 mod transaction;
 
 pub use self::{
@@ -28,6 +29,7 @@ pub use self::{
     outlay::{Outlay, Spent},
     queue::Queued,
     replay::{Replay, ReplayClaim, ReplayKey},
+    restored::RestoredBatch,
     transaction::{BatchReference, StoredPlan, Transaction, TransactionPage, Transactions},
 };
 pub(in crate::store) use replay::replay_key;
