@@ -139,10 +139,15 @@ impl ChainRelay {
         Ok(self.node.read(self.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default())
     }
 
-    /// A lane's next nonce as of a block with enough newer ones, if it is proven to be above `known`.
+    /// A lane's next nonce as of a block with enough newer ones, if a block proves it to be above `known`.
     pub(crate) async fn agreed_nonce(&self, lane: model::Address, known: u64) -> Result<u64, RelayError> {
         let next = Nonce { chain: self.chain.id, sender: lane.into(), number: known };
         Ok(self.node.agreed_nonce(next, self.chain.confirmations).await?)
+    }
+
+    /// The next nonce of a lane that has no row.
+    pub(crate) async fn first_nonce(&self, lane: model::Address) -> Result<u64, NodeError> {
+        self.node.first_nonce(self.chain.id, lane.into(), self.chain.confirmations).await
     }
 
     /// The transaction that used a lane's nonce for good.

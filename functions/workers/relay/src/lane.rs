@@ -13,11 +13,12 @@ use alloy::{
 use futures::future::join_all;
 use shared::{
     chain::{
+        node::NodeError,
         transaction::{Packed, data_fee},
         wallet::{LaneSigner, SignerError},
     },
     model::{Address, ArtistId, ConcurrencyKey, Fees, MarketFees, TransactionId},
-    store::artist::{Batch, BatchStatus, LaneState, Member, Slot},
+    store::artist::{Batch, BatchStatus, Member, Slot},
     telemetry::{self, Metric},
 };
 
@@ -43,6 +44,8 @@ pub(crate) struct Lane<'a> {
     pub(crate) address: Address,
     /// Next nonce to use.
     pub(crate) next_nonce: u64,
+    /// Whether it has a row. One whose next nonce isn't known has none, and sends nothing.
+    pub(crate) is_opened: bool,
     /// Batches that are open, by nonce.
     pub(crate) open: Vec<Tracked>,
     /// Batches in blocks that aren't final, by nonce.
@@ -59,38 +62,62 @@ pub(crate) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// Reads a lane, and opens one that is new. At least one read; calls the chain for a new one.
-    pub(crate) async fn load(
-        leadership: Leadership<'_>,
-        address: Address,
-        signer: Option<&'a LaneSigner>,
-    ) -> Result<Self, RelayError> {
-        let (store, chain) = (&leadership.transactions, leadership.chain.id);
-        let state = match store.lane(chain, address).await? {
-            Some(state) => state,
-            None => {
-                let next_nonce = leadership.agreed_nonce(address, 0).await?;
-                ensure_leader(store.open_lane(leadership.lease, address, next_nonce).await?)?;
-                LaneState { next_nonce, ..LaneState::default() }
-            }
-        };
-        let load = async |nonces: &BTreeSet<u64>| {
-            let batches = store.batches(chain, address, nonces).await?;
-            Ok::<_, RelayError>(batches.into_iter().map(Tracked::new).collect::<Vec<_>>())
-        };
-        Ok(Self {
+    /// A lane without a row.
+    pub(crate) fn new(address: Address, signer: Option<&'a LaneSigner>) -> Self {
+        Self {
             signer,
             address,
-            next_nonce: state.next_nonce,
-            open: load(&state.open).await?,
-            unfinalized: load(&state.unfinalized).await?,
+            next_nonce: 0,
+            is_opened: false,
+            open: Vec::new(),
+            unfinalized: Vec::new(),
             balance: U256::ZERO,
             on_chain: 0,
             is_owner: false,
             failures: 0,
             backoff_until: None,
             unable_since: None,
-        })
+        }
+    }
+
+    /// Reads a lane, and opens one that has no row. At least one read; calls the chain for one without a row.
+    pub(crate) async fn load(
+        leadership: Leadership<'_>,
+        address: Address,
+        signer: Option<&'a LaneSigner>,
+    ) -> Result<Self, RelayError> {
+        let (store, chain) = (&leadership.transactions, leadership.chain.id);
+        let mut lane = Self::new(address, signer);
+        let Some(state) = store.lane(chain, address).await? else {
+            lane.begin(leadership).await?;
+            return Ok(lane);
+        };
+        let load = async |nonces: &BTreeSet<u64>| {
+            let batches = store.batches(chain, address, nonces).await?;
+            Ok::<_, RelayError>(batches.into_iter().map(Tracked::new).collect::<Vec<_>>())
+        };
+        (lane.next_nonce, lane.is_opened) = (state.next_nonce, true);
+        (lane.open, lane.unfinalized) = (load(&state.open).await?, load(&state.unfinalized).await?);
+        Ok(lane)
+    }
+
+    /// Opens a lane at its first nonce. Without one it waits for another leader, and an operator is told: the others go
+    /// on.
+    async fn begin(&mut self, leadership: Leadership<'_>) -> Result<(), RelayError> {
+        let (chain, lane) = (leadership.chain.id, self.address);
+        let next_nonce = match leadership.first_nonce(lane).await {
+            Err(error @ NodeError::Undecided(_)) => {
+                tracing::error!(
+                    chain.id = chain.0, %lane, error = telemetry::chain(&error),
+                    "next nonce of lane {lane} not found on chain {chain}: the lane waits"
+                );
+                return Ok(());
+            }
+            found => found?,
+        };
+        ensure_leader(leadership.transactions.open_lane(leadership.lease, lane, next_nonce).await?)?;
+        (self.next_nonce, self.is_opened) = (next_nonce, true);
+        Ok(())
     }
 
     /// Reads balance and nonce from the chain, and what it takes for the data of open batches; a fee that no node tells
@@ -116,9 +143,10 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Moves nonces past those that another program has used for good.
+    /// Moves nonces past those that blocks show another program to have used for good.
     pub(crate) async fn follow_foreign_use(&mut self, leadership: Leadership<'_>) -> Result<(), RelayError> {
-        if self.on_chain <= self.next_nonce || !self.open.is_empty() || self.signer.is_none() {
+        let is_idle = self.is_opened && self.open.is_empty() && self.signer.is_some();
+        if self.on_chain <= self.next_nonce || !is_idle {
             return Ok(());
         }
         let (chain, confirmed) = (leadership.chain.id, leadership.agreed_nonce(self.address, self.next_nonce).await?);
@@ -242,7 +270,7 @@ impl<'a> Lane<'a> {
 
     /// Whether it can sign batches that the operator Safe accepts.
     pub(crate) fn can_act(&self) -> bool {
-        self.signer.is_some() && self.is_owner
+        self.signer.is_some() && self.is_owner && self.is_opened
     }
 
     /// Whether the chain may have dropped a batch.

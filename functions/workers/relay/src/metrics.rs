@@ -47,7 +47,8 @@ fn measure_lane(chain: ChainId, lane: &Lane<'_>, now: Duration) {
     );
 }
 
-/// Nonces by which the chain is ahead of the lane's next one (above 0) or behind those known to be used (below 0).
+/// Nonces by which the chain is ahead of the lane's next one (above 0) or behind those known to be used (below 0); at
+/// least 1 where no next one is known.
 fn drift(lane: &Lane<'_>) -> i64 {
     let used = lane.open.first().map_or(lane.next_nonce, |tracked| tracked.nonce());
     let distance = |from: u64| i64::try_from(lane.on_chain.abs_diff(from)).unwrap_or(i64::MAX);
@@ -56,6 +57,24 @@ fn drift(lane: &Lane<'_>) -> i64 {
     } else if lane.on_chain < used {
         -distance(used)
     } else {
-        0
+        i64::from(!lane.is_opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::model::Address;
+
+    use super::*;
+
+    #[test]
+    fn lane_whose_nonce_is_unknown_drifts_whatever_a_node_says() {
+        let mut lane = Lane::new(Address::ZERO, None);
+        for (on_chain, expected) in [(0, 1), (7, 7)] {
+            lane.on_chain = on_chain;
+            assert_eq!(drift(&lane), expected);
+        }
+        (lane.next_nonce, lane.is_opened) = (7, true);
+        assert_eq!(drift(&lane), 0);
     }
 }

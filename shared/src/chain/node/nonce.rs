@@ -1,7 +1,7 @@
 //! Nonces that are used for good, and which transaction used one: found in its block, and signed by the sender, so that no
 //! node's word has to be taken.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use alloy::{
     consensus::{Transaction, TxEnvelope, transaction::SignerRecoverable},
@@ -33,33 +33,58 @@ pub struct Nonce {
 }
 
 impl Node {
-    /// A sender's next nonce as of the block that `confirmations` newer ones follow: the highest that two nodes say or that
-    /// a block proves, by the transaction before it; `next` if none is higher. Up to two calls to each node, and those of
-    /// [`Node::user_of_nonce`] for the highest if it is a node's alone.
+    /// A sender's next nonce as of the block that `confirmations` newer ones follow: the highest above `next` that a
+    /// node says and a block proves, by the transaction before it; `next` if no node says a higher one. Fails if no
+    /// block proves what nodes say. Up to two calls to each node, and those of [`Node::user_of_nonce`] for each higher
+    /// number.
     pub async fn agreed_nonce(&self, next: Nonce, confirmations: u64) -> Result<u64, NodeError> {
-        let answers = self.ask_all(|node| async move { node.confirmed_nonce(next.sender, confirmations).await }).await;
-        let (mut numbers, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
+        let words = self.confirmed_nonces(next.sender, confirmations).await?;
+        Ok(self.proved_nonce(next, &words, confirmations).await?.unwrap_or(next.number))
+    }
+
+    /// The same of a sender of which nothing is known: what all of several nodes say; else the highest number that a
+    /// block proves; else 0, if a node says so. Fails with [`NodeError::Undecided`] without any of these. What
+    /// [`Node::agreed_nonce`] takes.
+    pub async fn first_nonce(&self, chain: ChainId, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+        let words = self.confirmed_nonces(sender, confirmations).await?;
+        let lowest = words.iter().copied().min().unwrap_or_default();
+        if self.count() > 1 && words.len() == self.count() && words.iter().all(|word| *word == lowest) {
+            return Ok(lowest);
+        }
+        let first = Nonce { chain, sender, number: 0 };
+        match self.proved_nonce(first, &words, confirmations).await {
+            Ok(proved) => Ok(proved.unwrap_or_default()),
+            Err(_) if lowest == 0 => Ok(0),
+            Err(reason) => Err(NodeError::Undecided(Box::new(reason))),
+        }
+    }
+
+    /// The highest of these numbers that a block proves; `None` if none is above `next`.
+    async fn proved_nonce(&self, next: Nonce, words: &[u64], confirmations: u64) -> Result<Option<u64>, NodeError> {
+        let higher: BTreeSet<_> = words.iter().copied().filter(|word| *word > next.number).collect();
+        let mut proved = Ok(None);
+        for number in higher.into_iter().rev() {
+            match self.user_of_nonce(Nonce { number: number - 1, ..next }, confirmations).await {
+                Ok(Some(_)) => return Ok(Some(number)),
+                Ok(None) if proved.is_err() => {}
+                Ok(None) => proved = Err(NodeError::Wrong("no block has the transaction before a sender's nonce")),
+                Err(error) => proved = Err(error),
+            }
+        }
+        proved
+    }
+
+    /// What the nodes that answer say. Fails if none does.
+    async fn confirmed_nonces(&self, sender: Address, confirmations: u64) -> Result<Vec<u64>, NodeError> {
+        let answers = self.ask_all(|node| async move { node.confirmed_nonce(sender, confirmations).await }).await;
+        let (mut words, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
         for answer in answers {
             match answer {
-                Ok(number) => numbers.push(number),
+                Ok(number) => words.push(number),
                 Err(error) => failure = error,
             }
         }
-        if numbers.is_empty() {
-            return Err(failure);
-        }
-        numbers.sort_unstable();
-        let agreed = numbers.iter().rev().nth(1).copied().unwrap_or_default().max(next.number);
-        // One node's alone.
-        let Some(last) = numbers.last().filter(|highest| **highest > agreed).map(|highest| highest - 1) else {
-            return Ok(agreed);
-        };
-        match self.user_of_nonce(Nonce { number: last, ..next }, confirmations).await {
-            Ok(Some(_)) => Ok(last + 1),
-            _ if numbers.len() > 1 => Ok(agreed),
-            Ok(None) => Err(NodeError::Wrong("no block has the transaction before a sender's nonce")),
-            Err(error) => Err(error),
-        }
+        if words.is_empty() { Err(failure) } else { Ok(words) }
     }
 
     async fn confirmed_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {

@@ -12,18 +12,22 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
+use local::workshop::Workshop;
 use relay::{ChainRelay, Times};
 use shared::{
-    chain::{node::Nonce, wallet::LaneSigners},
+    chain::{
+        node::{Node, NodeTimes, Nonce},
+        wallet::LaneSigners,
+    },
     model::TransactionStatus,
     store::artist::{BatchStatus, Slot},
 };
 
 use crate::{
-    proxy::{self, Act},
+    proxy::{self, Act, Vice, Wayward},
     support::{
-        Error, SHORT, TIMES, Ways, assert_done_once, disown, epoch, forgetful, nodes, nonces, queue, relay, relay_over,
-        renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
+        Error, FOREVER, Log, SHORT, TIMES, Ways, assert_done_once, disown, epoch, forgetful, nodes, nonces, queue,
+        relay, relay_over, renaming, run, spawn, stage, transaction, until, until_mined, until_pooled, until_sent,
     },
 };
 
@@ -209,18 +213,108 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     let sent = workshop.use_lane(lane).await?;
     let used = until_mined(&workshop, sent).await?;
     node.anvil_mine(Some(AGE), None).await?;
-    let oldest = usize::try_from(used)? - 20;
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_old = request.operation == "eth_getTransactionCount" && is_before(request, oldest);
-        if is_old { Act::Refuse("missing trie node") } else { Act::Forward }
-    })
-    .await?;
+    let url = pruned(&workshop, used - 20, &Arc::default()).await?;
 
     let nonce = Nonce { chain: workshop.chain.id, sender: lane, number: 0 };
     let user = nodes(&workshop, &[url])?.user_of_nonce(nonce, 1).await?;
 
     assert_eq!(user, Some(sent));
     Ok(())
+}
+
+/// A way to the node that lacks the state of blocks before this one, until the flag says that it has them.
+async fn pruned(workshop: &Workshop, oldest: u64, has_all: &Arc<AtomicBool>) -> Result<String, Error> {
+    let (oldest, has_all) = (usize::try_from(oldest)?, Arc::clone(has_all));
+    proxy::start(&workshop.rpc_url, move |request| {
+        let is_old = request.operation == "eth_getTransactionCount" && is_before(request, oldest);
+        if is_old && !has_all.load(Relaxed) { Act::Refuse("missing trie node") } else { Act::Forward }
+    })
+    .await
+}
+
+/// A way to the node that says of each sender that it has sent a billion transactions.
+async fn forger(workshop: &Workshop) -> Result<String, Error> {
+    let forger = Wayward::default();
+    forger.turn(Some(Vice::ForgesNonces));
+    proxy::start(&workshop.rpc_url, move |request| forger.act(request)).await
+}
+
+/// Nodes of which each is waited for, whatever it does.
+fn all_heard(workshop: &Workshop, urls: &[String]) -> Result<Node, Error> {
+    Ok(nodes(workshop, urls)?.with_times(NodeTimes { hedge: FOREVER, penalty: Duration::ZERO }))
+}
+
+/// Uses a nonce of each of these lanes, long ago. Returns a block between then and now.
+async fn use_long_ago(workshop: &Workshop, lanes: &[Address]) -> Result<u64, Error> {
+    let mut used = 0;
+    for lane in lanes {
+        used = until_mined(workshop, workshop.use_lane(*lane).await?).await?;
+    }
+    workshop.node().await?.anvil_mine(Some(100), None).await?;
+    Ok(used + 50)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonce_that_two_nodes_of_three_invent_moves_no_lane() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-colluding", 1).await?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://before")]).await?;
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let urls = [forger(&workshop).await?, forger(&workshop).await?, workshop.rpc_url.clone()];
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://after")]).await?;
+
+    let node = all_heard(&workshop, &urls)?;
+    run(&ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? }).await?;
+
+    for (lane, _) in workshop.lanes() {
+        let (stored, mined) = nonces(&workshop, *lane).await?;
+        assert_eq!(stored, mined);
+    }
+    assert_done_once(&workshop, collection, &["ar://before".to_owned(), "ar://after".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_whose_row_is_lost_waits_and_says_so_while_nodes_contradict_each_other() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-lost-disputed", 1).await?;
+    let (artist, lost, has_all) = (artists[0], workshop.lanes()[0].0, Arc::default());
+    let between = use_long_ago(&workshop, &[lost]).await?;
+    let urls = [forger(&workshop).await?, pruned(&workshop, between, &has_all).await?];
+    let disputed = ChainRelay { node: all_heard(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://waited")]).await?[0];
+    let (log, listening) = Log::listen();
+
+    run(&disputed).await?;
+
+    drop(listening);
+    assert!(log.says(&["not found", &shared::model::Address::from(lost).to_string()]));
+    assert!(workshop.transactions().lane(workshop.chain.id, lost.into()).await?.is_none());
+    let batch = transaction(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    assert_ne!(Address::from(batch.lane), lost, "the other lane goes on, at the nonce 0 that a node says");
+    has_all.store(true, Relaxed);
+    queue(&workshop, &artist, vec![renaming(collection, "ar://proved")]).await?;
+    run(&disputed).await?;
+    let (stored, mined) = nonces(&workshop, lost).await?;
+    assert_eq!(stored, mined, "a block shows it now");
+    assert_done_once(&workshop, collection, &["ar://waited".to_owned(), "ar://proved".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_whose_row_is_lost_opens_where_all_nodes_agree() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-lost-agreed", 1).await?;
+    let lanes: Vec<_> = workshop.lanes().iter().map(|(lane, _)| *lane).collect();
+    let between = use_long_ago(&workshop, &lanes).await?;
+    // Neither can show a block that proves it.
+    let has_all = Arc::default();
+    let urls = [pruned(&workshop, between, &has_all).await?, pruned(&workshop, between, &has_all).await?];
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://opened")]).await?;
+
+    let node = all_heard(&workshop, &urls)?;
+    run(&ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? }).await?;
+
+    for lane in lanes {
+        let (stored, mined) = nonces(&workshop, lane).await?;
+        assert_eq!(stored, mined);
+    }
+    assert_done_once(&workshop, collection, &["ar://opened".to_owned()]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,8 +2,9 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -27,6 +28,12 @@ use shared::{
     store::artist::{Artist, ArtistTable, Batch, BatchReference, Ending, ServiceEvents, Slot, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+    subscriber::{DefaultGuard, set_default},
+};
 use uuid::Uuid;
 
 pub use crate::common::*;
@@ -417,4 +424,52 @@ pub async fn answer_always(node: &RootProvider, contract: Address, number: u64) 
     code.extend(U256::from(number).to_be_bytes::<32>());
     code.extend([0x60, 0, 0x52, 0x60, 32, 0x60, 0, 0xf3]);
     Ok(node.anvil_set_code(contract, code.into()).await?)
+}
+
+/// What a test's own thread logs.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    /// Listens as long as the guard is kept.
+    pub fn listen() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        (log.clone(), set_default(log))
+    }
+
+    /// Whether a message has all of these words.
+    pub fn says(&self, words: &[&str]) -> bool {
+        let messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.iter().any(|message| words.iter().all(|word| message.contains(word)))
+    }
+}
+
+impl Visit for Log {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{value:?}"));
+        }
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
 }
