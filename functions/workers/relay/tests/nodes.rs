@@ -16,7 +16,12 @@ use alloy::{
     sol,
     sol_types::{SolCall, SolValue},
 };
-use axum::{Router, body, extract::State, http::StatusCode, response::IntoResponse};
+use axum::{
+    Router, body,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use futures::future::try_join_all;
 use local::patience::{PATIENCE, eventually};
 use serde_json::{Value, json};
@@ -65,6 +70,8 @@ enum NodeBehavior {
     /// Answers; reads that come together are of a block with this time.
     AnswersAsOf(u64),
     Refuses(&'static str),
+    /// Names the node at this port of this machine.
+    Redirects(u16),
     /// Never answers.
     Hangs,
 }
@@ -96,7 +103,7 @@ impl TestNode {
     }
 }
 
-async fn answer(State(node): State<TestNode>, body: body::Bytes) -> impl IntoResponse {
+async fn answer(State(node): State<TestNode>, body: body::Bytes) -> Response {
     let number = node.requests.fetch_add(1, Ordering::Relaxed);
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let hash = format!("0x{}", "11".repeat(32));
@@ -110,7 +117,7 @@ async fn answer(State(node): State<TestNode>, body: body::Bytes) -> impl IntoRes
         json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}}).to_string()
     };
     let behavior = *node.behavior.lock().await;
-    match behavior {
+    let (status, text) = match behavior {
         NodeBehavior::RateLimitsSome { after, count } if (after..after + count).contains(&number) => {
             (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned())
         }
@@ -127,7 +134,12 @@ async fn answer(State(node): State<TestNode>, body: body::Bytes) -> impl IntoRes
         NodeBehavior::RateLimits => (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned()),
         NodeBehavior::AnswersHtml => (StatusCode::OK, "<html>".to_owned()),
         NodeBehavior::Refuses(message) => (StatusCode::OK, refusal(-32000, message)),
-    }
+        NodeBehavior::Redirects(port) => {
+            let target = format!("http://127.0.0.1:{port}");
+            return (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, target)]).into_response();
+        }
+    };
+    (status, text).into_response()
 }
 
 fn block() -> Value {
@@ -188,6 +200,21 @@ async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Erro
         node.newest_block().await?;
         assert_eq!((first.take_requests(), second.take_requests()), (1, 0), "{behavior:?}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn node_that_redirects_fails_and_is_not_followed() -> Result<(), Error> {
+    let other = TestNode::start(NodeBehavior::Answers).await?;
+    let port = other.url.rsplit(':').next().unwrap_or_default().parse()?;
+    let (first, second, node) = two(NodeBehavior::Redirects(port), NodeBehavior::Answers).await?;
+    assert_eq!(node.newest_block().await?, 7);
+    assert_eq!((first.take_requests(), second.take_requests()), (1, 1));
+    node.newest_block().await?;
+    assert_eq!((first.take_requests(), second.take_requests()), (0, 1), "it is asked last");
+    let Err(error) = lone(&first)?.newest_block().await else { return Err("followed".into()) };
+    assert_eq!(error.fault(), NodeFault::NoAnswer);
+    assert_eq!(other.take_requests(), 0);
     Ok(())
 }
 

@@ -190,7 +190,8 @@ impl Node {
     }
 
     fn connect_to(urls: &[Url], timeout: Duration, patience: Patience) -> Result<Self, NodeError> {
-        let client = reqwest::Client::builder().timeout(timeout).build()?;
+        // A node that redirects would name another one, which nobody configured.
+        let client = reqwest::Client::builder().timeout(timeout).redirect(reqwest::redirect::Policy::none()).build()?;
         let connect = |url: &Url| {
             let (pace, is_local) = (SharedPace::of(url), guess_local_url(url));
             let provider = |is_bulk| {
