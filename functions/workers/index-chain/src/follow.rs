@@ -216,7 +216,7 @@ impl Follower {
                 Ok(()) => {
                     self.publish_final(head.final_block).await?;
                     followed.next_block = self.next_block();
-                    followed.behind = (head.block.number + 1).saturating_sub(followed.next_block);
+                    followed.behind = head.block.number.saturating_add(1).saturating_sub(followed.next_block);
                     return Ok(followed);
                 }
             }

@@ -65,8 +65,8 @@ impl State {
             false
         };
         Self {
-            is_final: block + chain.reorg_depth <= head,
-            is_due: !tracked.is_confirmed && block + chain.confirmations <= head,
+            is_final: block.saturating_add(chain.reorg_depth) <= head,
+            is_due: !tracked.is_confirmed && block.saturating_add(chain.confirmations) <= head,
             is_lost,
         }
     }
@@ -123,7 +123,7 @@ pub(crate) async fn confirm(
         match (step, receipt) {
             (Step::Confirm, _) => tracked.is_confirmed = true,
             (Step::Conclude, Some(receipt)) => {
-                let is_settled = receipt.block + leadership.chain.confirmations <= head;
+                let is_settled = receipt.block.saturating_add(leadership.chain.confirmations) <= head;
                 let concluded = conclude(relay, words, batch, &receipt, is_settled).await.map(Some);
                 if let Some(conclusion) = concluded.or_else(retry_if_node)? {
                     report.ended += conclusion.ended;

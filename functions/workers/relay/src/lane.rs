@@ -263,7 +263,7 @@ impl<'a> Lane<'a> {
 
     /// Adds an open batch.
     pub(crate) fn track(&mut self, batch: Batch) {
-        self.next_nonce = self.next_nonce.max(batch.slot.nonce + 1);
+        self.next_nonce = self.next_nonce.max(batch.slot.nonce.saturating_add(1));
         let index = self.open.partition_point(|tracked| tracked.nonce() < batch.slot.nonce);
         self.open.insert(index, Tracked::new(batch));
     }
@@ -332,7 +332,8 @@ impl<'a> Lane<'a> {
     }
 
     fn reserved(&self) -> U256 {
-        self.open.iter().fold(U256::ZERO, |sum, tracked| sum + max_cost(&tracked.batch) + tracked.data_fee)
+        let costs = self.open.iter().flat_map(|tracked| [max_cost(&tracked.batch), tracked.data_fee]);
+        costs.fold(U256::ZERO, U256::saturating_add)
     }
 
     /// Wei that the lane can still spend if all open batches cost what they may.
@@ -385,4 +386,34 @@ pub(crate) fn open_members<'a>(lanes: &'a [Lane<'_>]) -> impl Iterator<Item = &'
 /// All transactions and artists in open batches.
 pub(crate) fn in_flight(lanes: &[Lane<'_>]) -> (HashSet<TransactionId>, HashSet<ArtistId>) {
     open_members(lanes).map(|member| (member.transaction_id, member.artist_id)).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::model::ChainId;
+
+    use super::*;
+
+    #[test]
+    fn fee_for_data_that_a_node_invents_leaves_nothing_to_spend() {
+        let mut lane = Lane::new(Address::ZERO, None);
+        lane.balance = U256::from(1_000);
+        for (nonce, data_fee) in [(0, U256::MAX), (1, U256::ONE)] {
+            lane.track(Batch {
+                slot: Slot { chain: ChainId(1), lane: lane.address, nonce },
+                members: Vec::new(),
+                status: BatchStatus::Open,
+                attempts: Vec::new(),
+                signed: Vec::new(),
+                filler: Vec::new(),
+                mined: None,
+                pending: Vec::new(),
+                created_at: 0,
+            });
+            if let Some(tracked) = lane.open.last_mut() {
+                tracked.data_fee = data_fee;
+            }
+        }
+        assert_eq!((lane.open.len(), lane.spendable()), (2, U256::ZERO));
+    }
 }

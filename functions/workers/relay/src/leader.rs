@@ -226,10 +226,10 @@ impl<'a> Leader<'a> {
     async fn refill(&mut self) -> Result<(), RelayError> {
         let (leadership, patience) = (self.leadership, self.leadership.times.affinity * REFILL_AFTER);
         let Some(poor) = self.lanes.iter().position(|lane| lane.is_broke(patience)) else { return Ok(()) };
-        let (to, amount) = (self.lanes[poor].address, self.lanes[poor].owes() * U256::from(2));
+        let (to, amount) = (self.lanes[poor].address, self.lanes[poor].owes().saturating_mul(U256::from(2)));
         let richest = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].is_free());
         let richest = richest.max_by_key(|lane| self.lanes[*lane].spendable());
-        let Some(richest) = richest.filter(|lane| self.lanes[*lane].spendable() >= amount * U256::from(2)) else {
+        let Some(richest) = richest.filter(|lane| self.lanes[*lane].spendable() / U256::from(2) >= amount) else {
             return Ok(());
         };
         if self.lanes.iter().any(|lane| lane.is_paying(to)) {
@@ -352,8 +352,8 @@ impl<'a> Leader<'a> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
         let data_fee = data_fee(&leadership.node, &leadership.chain, packed.data.len()).await?;
-        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas) + data_fee;
-        if self.lanes[lane].spendable() < cost {
+        let gas_cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
+        if self.lanes[lane].spendable() < gas_cost.saturating_add(data_fee) {
             let chain = leadership.chain.id;
             tracing::warn!(
                 chain.id = chain.0, lane = %address,

@@ -407,7 +407,7 @@ fn weight(member: &Member, execution: &Execution) -> u64 {
         Execution::Executed { gas, .. } => *gas,
         Execution::Absent => 0,
     };
-    OVERHEAD + gas + if member.deploys { DEPLOYMENT } else { 0 }
+    gas.saturating_add(OVERHEAD + if member.deploys { DEPLOYMENT } else { 0 })
 }
 
 /// Bytes of an operation, which its part of the fee for data follows.
@@ -445,7 +445,22 @@ pub(crate) fn mined_in(receipt: &Receipt, gas_used: u64) -> MinedIn {
 
 #[cfg(test)]
 mod tests {
+    use shared::model::{Address, ArtistId};
+
     use super::*;
+
+    #[test]
+    fn gas_that_a_block_invents_weighs_the_most_that_there_is() {
+        let member = Member {
+            artist_id: ArtistId::random(),
+            transaction_id: TransactionId::new(),
+            account: Address::ZERO,
+            deploys: true,
+            concurrency_key: None,
+        };
+        let invented = Execution::Executed { succeeded: true, gas: u64::MAX, logs: Vec::new() };
+        assert_eq!(weight(&member, &invented), u64::MAX);
+    }
 
     #[test]
     fn shares_add_up_to_the_whole() {

@@ -44,7 +44,7 @@ pub(crate) async fn close_mined(
             continue;
         }
         let tracked = lane.open.remove(index);
-        lane.on_chain = lane.on_chain.max(tracked.nonce() + 1);
+        lane.on_chain = lane.on_chain.max(tracked.nonce().saturating_add(1));
         lane.unfinalized.push(close(leadership, tracked.batch, &receipt, conclusion).await?);
         lane.reset_backoff();
         has_closed = true;

@@ -137,7 +137,8 @@ impl Health {
 
 impl Head {
     fn is_behind(self, best: Self) -> bool {
-        self.number + MAX_LAG_BLOCKS <= best.number && self.time + MAX_LAG_SECONDS <= best.time
+        let is_far = |own: u64, best: u64, most: u64| best.saturating_sub(own) >= most;
+        is_far(self.number, best.number, MAX_LAG_BLOCKS) && is_far(self.time, best.time, MAX_LAG_SECONDS)
     }
 }
 
@@ -222,6 +223,11 @@ mod tests {
     fn node_that_is_a_block_behind_keeps_its_place() {
         // On a chain with a block every twelve seconds.
         assert_eq!(order(nodes(&[(105, NOW - 12), (106, NOW)]).iter(), TIMES), [0, 1]);
+    }
+
+    #[test]
+    fn node_that_names_the_largest_number_keeps_its_place() {
+        assert_eq!(order(nodes(&[(u64::MAX, NOW - 12), (106, NOW)]).iter(), TIMES), [0, 1]);
     }
 
     #[test]

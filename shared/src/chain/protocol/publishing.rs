@@ -44,7 +44,7 @@ impl Publisher<'_> {
     /// The actions that create moments, in the order that the protocol requires. `first` is the first moment's id; if
     /// another token takes it before, the actions fail. `collection_name` names the markets of timed sales.
     pub fn publish(&self, first: U256, collection_name: &str, moments: &[NewMoment]) -> Vec<Bytes> {
-        let ids = std::iter::successors(Some(first), |id| Some(id + U256::ONE));
+        let ids = std::iter::successors(Some(first), |id| Some(id.saturating_add(U256::ONE)));
         ids.zip(moments).flat_map(|(id, moment)| self.publish_one(id, collection_name, moment)).collect()
     }
 
@@ -112,7 +112,7 @@ impl Publisher<'_> {
         let minter = minter(self.addresses, &moment.sale);
         let set_sale = set_sale(id, &moment.sale, self.recipient(moment), collection_name);
         let mut actions = vec![
-            encode(&Creator1155::assumeLastTokenIdMatchesCall { lastTokenId: id - U256::ONE }),
+            encode(&Creator1155::assumeLastTokenIdMatchesCall { lastTokenId: id.saturating_sub(U256::ONE) }),
             encode(&Creator1155::setupNewTokenWithCreateReferralCall {
                 newURI: moment.uri.to_string(),
                 maxSupply: U256::from(moment.max_supply),

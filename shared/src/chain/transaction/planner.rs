@@ -149,7 +149,7 @@ impl Planner {
         }
         let gas_limit = load(gas).gas_limit();
         let fee = market.quote(self.chain.spending.max_fee_per_gas).max_fee_per_gas;
-        let cost = U256::from(gas_limit) * U256::from(fee) + l1_fee?;
+        let cost = (U256::from(gas_limit) * U256::from(fee)).saturating_add(l1_fee?);
         Ok(Planned { plan, gas, gas_limit, reserve: cost.saturating_to() })
     }
 

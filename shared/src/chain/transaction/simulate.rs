@@ -57,7 +57,7 @@ pub async fn simulate_with_gas(node: &Node, account: Address, calls: &[Call]) ->
 fn total_gas(results: &[SimCallResult]) -> Result<u64, SimulationError> {
     match results.iter().find(|result| !result.status) {
         Some(failed) => Err(refusal(&failed.return_data)),
-        None => Ok(results.iter().map(|result| result.gas_used).sum()),
+        None => Ok(results.iter().fold(0, |sum: u64, result| sum.saturating_add(result.gas_used))),
     }
 }
 
@@ -153,4 +153,18 @@ fn stand_in() -> Bytes {
     ]
     .concat()
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn gas_that_a_node_invents_is_the_most_that_there_is() {
+        let call = json!({"returnData": "0x", "gasUsed": "0xffffffffffffffff", "status": "0x1"});
+        let results: Vec<SimCallResult> = serde_json::from_value(json!([call, call])).unwrap();
+        assert_eq!(total_gas(&results).ok(), Some(u64::MAX));
+    }
 }

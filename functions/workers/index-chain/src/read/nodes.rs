@@ -144,7 +144,7 @@ impl Nodes {
             }
         }
         let best = answers.iter().map(|(_, block)| block.number).max().ok_or(last)?;
-        answers.retain(|(_, block)| block.number + MAX_BEHIND >= best);
+        answers.retain(|(_, block)| block.number.saturating_add(MAX_BEHIND) >= best);
         let (index, block) = answers[0];
         if index != self.preferred {
             tracing::warn!(chain.id = self.chain.0, node = index, best, "node is preferred from now on");

@@ -111,7 +111,7 @@ impl Transactions {
             .condition_expression("next_nonce = :before")
             .expression_attribute_names("#open", "open")
             .expression_attribute_values(":before", number(next_nonce))
-            .expression_attribute_values(":next", number(next_nonce.max(nonce + 1)))
+            .expression_attribute_values(":next", number(next_nonce.max(nonce.saturating_add(1))))
             .expression_attribute_values(":nonce", set(nonce));
         let insertion = self.table.insertion(&batch_key(&batch.slot), batch)?;
         self.table.write_together(vec![self.condition(lease)?, updating(update)?, insertion]).await
