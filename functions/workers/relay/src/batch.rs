@@ -177,3 +177,28 @@ pub(crate) async fn claim(
     let claimed: Vec<_> = stream::iter(claims).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
     Ok(claimed.into_iter().flatten().collect())
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use shared::{
+        model::{Address, ChainId},
+        store::artist::BatchStatus,
+    };
+
+    use super::*;
+
+    /// An open batch without transactions.
+    pub(crate) fn open_batch(nonce: u64) -> Batch {
+        Batch {
+            slot: Slot { chain: ChainId(1), lane: Address::ZERO, nonce },
+            members: Vec::new(),
+            status: BatchStatus::Open,
+            attempts: Vec::new(),
+            signed: Vec::new(),
+            filler: Vec::new(),
+            mined: None,
+            pending: Vec::new(),
+            created_at: 0,
+        }
+    }
+}

@@ -121,10 +121,10 @@ impl<'a> Lane<'a> {
     }
 
     /// Reads balance and nonce from the chain, and what it takes for the data of open batches; a fee that no node tells
-    /// stays as it was. Two calls, and on a chain with such fees one or two more while batches are open; none for a
-    /// retired lane without open batches.
+    /// stays as it was. Two calls, and on a chain with such fees one or two more while batches are open; none for one
+    /// that is over.
     pub(crate) async fn refresh(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
-        if self.signer.is_none() && self.open.is_empty() && self.unfinalized.is_empty() {
+        if self.is_over() {
             return Ok(());
         }
         let lane = self.address.into();
@@ -268,6 +268,11 @@ impl<'a> Lane<'a> {
         self.open.insert(index, Tracked::new(batch));
     }
 
+    /// Whether it isn't configured any more, and all its batches are final.
+    pub(crate) fn is_over(&self) -> bool {
+        self.signer.is_none() && self.open.is_empty() && self.unfinalized.is_empty()
+    }
+
     /// Whether it can sign batches that the operator Safe accepts.
     pub(crate) fn can_act(&self) -> bool {
         self.signer.is_some() && self.is_owner && self.is_opened
@@ -390,26 +395,15 @@ pub(crate) fn in_flight(lanes: &[Lane<'_>]) -> (HashSet<TransactionId>, HashSet<
 
 #[cfg(test)]
 mod tests {
-    use shared::model::ChainId;
-
     use super::*;
+    use crate::batch::tests::open_batch;
 
     #[test]
     fn fee_for_data_that_a_node_invents_leaves_nothing_to_spend() {
         let mut lane = Lane::new(Address::ZERO, None);
         lane.balance = U256::from(1_000);
         for (nonce, data_fee) in [(0, U256::MAX), (1, U256::ONE)] {
-            lane.track(Batch {
-                slot: Slot { chain: ChainId(1), lane: lane.address, nonce },
-                members: Vec::new(),
-                status: BatchStatus::Open,
-                attempts: Vec::new(),
-                signed: Vec::new(),
-                filler: Vec::new(),
-                mined: None,
-                pending: Vec::new(),
-                created_at: 0,
-            });
+            lane.track(open_batch(nonce));
             if let Some(tracked) = lane.open.last_mut() {
                 tracked.data_fee = data_fee;
             }

@@ -19,7 +19,9 @@ const WEI_A_GWEI: u64 = 1_000_000_000;
 pub(crate) async fn measure(chain: ChainId, lanes: &[Lane<'_>], transactions: &Transactions) {
     let Ok(now) = clock::now() else { return };
     for lane in lanes {
-        measure_lane(chain, lane, now);
+        if let Some(values) = values(lane, now) {
+            telemetry::record(&[("Chain", &chain.to_string()), ("Lane", &lane.address.to_string())], &values);
+        }
     }
     match transactions.queued(chain, 1).await {
         Ok(queued) => {
@@ -34,17 +36,18 @@ pub(crate) async fn measure(chain: ChainId, lanes: &[Lane<'_>], transactions: &T
     }
 }
 
-fn measure_lane(chain: ChainId, lane: &Lane<'_>, now: Duration) {
+/// What a lane shows now; `None` of one that is over, whose state isn't read: nobody waits for it.
+fn values(lane: &Lane<'_>, now: Duration) -> Option<[(Metric, i64); 3]> {
+    if lane.is_over() {
+        return None;
+    }
     let balance = (lane.balance / U256::from(WEI_A_GWEI)).try_into().unwrap_or(i64::MAX);
     let oldest = lane.open.first().map_or(0, |tracked| now.as_secs().saturating_sub(tracked.batch.created_at));
-    telemetry::record(
-        &[("Chain", &chain.to_string()), ("Lane", &lane.address.to_string())],
-        &[
-            (Metric::LaneBalance, balance),
-            (Metric::OldestOpenSlot, oldest.try_into().unwrap_or(i64::MAX)),
-            (Metric::NonceDrift, drift(lane)),
-        ],
-    );
+    Some([
+        (Metric::LaneBalance, balance),
+        (Metric::OldestOpenSlot, oldest.try_into().unwrap_or(i64::MAX)),
+        (Metric::NonceDrift, drift(lane)),
+    ])
 }
 
 /// Nonces by which the chain is ahead of the lane's next one (above 0) or behind those known to be used (below 0); at
@@ -66,6 +69,18 @@ mod tests {
     use shared::model::Address;
 
     use super::*;
+    use crate::batch::tests::open_batch;
+
+    #[test]
+    fn lane_that_left_the_configuration_is_measured_until_its_batches_are_final() {
+        let mut lane = Lane::new(Address::ZERO, None);
+        lane.track(open_batch(7));
+        assert!(values(&lane, Duration::ZERO).is_some());
+        lane.unfinalized = std::mem::take(&mut lane.open);
+        assert!(values(&lane, Duration::ZERO).is_some());
+        lane.unfinalized.clear();
+        assert_eq!(values(&lane, Duration::ZERO), None);
+    }
 
     #[test]
     fn lane_whose_nonce_is_unknown_drifts_whatever_a_node_says() {

@@ -119,11 +119,12 @@ mod tests {
 
     use alloy::primitives::B256;
     use shared::{
-        model::{Address, ChainId, Fees},
-        store::artist::{Attempt, Batch, BatchStatus, Slot},
+        model::Fees,
+        store::artist::{Attempt, Batch},
     };
 
     use super::*;
+    use crate::batch::tests::open_batch;
 
     /// No doubt lasts too short.
     const HASTY: Times =
@@ -152,17 +153,8 @@ mod tests {
     /// A batch with nonce 7 that a node has accepted.
     fn accepted() -> Tracked {
         let fees = Fees { max_fee_per_gas: 1_000, max_priority_fee_per_gas: 10 };
-        Tracked::new(Batch {
-            slot: Slot { chain: ChainId(1), lane: Address::ZERO, nonce: 7 },
-            members: Vec::new(),
-            status: BatchStatus::Open,
-            attempts: vec![Attempt { hash: B256::ZERO, fees, signed_at: 0, fills: false }],
-            signed: Vec::new(),
-            filler: Vec::new(),
-            mined: None,
-            pending: Vec::new(),
-            created_at: 0,
-        })
+        let attempts = vec![Attempt { hash: B256::ZERO, fees, signed_at: 0, fills: false }];
+        Tracked::new(Batch { attempts, ..open_batch(7) })
     }
 
     /// What is done where others have said so, with this next nonce on the chain, so many blocks later.
