@@ -140,9 +140,9 @@ impl ChainRelay {
     }
 
     /// A lane's next nonce as of a block with enough newer ones, if a block proves it to be above `known`.
-    pub(crate) async fn agreed_nonce(&self, lane: model::Address, known: u64) -> Result<u64, RelayError> {
+    pub(crate) async fn agreed_nonce(&self, lane: model::Address, known: u64) -> Result<u64, NodeError> {
         let next = Nonce { chain: self.chain.id, sender: lane.into(), number: known };
-        Ok(self.node.agreed_nonce(next, self.chain.confirmations).await?)
+        self.node.agreed_nonce(next, self.chain.confirmations).await
     }
 
     /// The next nonce of a lane that has no row.

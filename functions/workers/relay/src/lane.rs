@@ -17,7 +17,7 @@ use shared::{
         transaction::{Packed, data_fee},
         wallet::{LaneSigner, SignerError},
     },
-    model::{Address, ArtistId, ConcurrencyKey, Fees, MarketFees, TransactionId},
+    model::{Address, ArtistId, ChainId, ConcurrencyKey, Fees, MarketFees, TransactionId},
     store::artist::{Batch, BatchStatus, Member, Slot},
     telemetry::{self, Metric},
 };
@@ -44,8 +44,8 @@ pub(crate) struct Lane<'a> {
     pub(crate) address: Address,
     /// Next nonce to use.
     pub(crate) next_nonce: u64,
-    /// Whether it has a row. One whose next nonce isn't known has none, and sends nothing.
-    pub(crate) is_opened: bool,
+    /// Whether its next nonce is known. Otherwise it sends nothing.
+    pub(crate) knows_nonce: bool,
     /// Batches that are open, by nonce.
     pub(crate) open: Vec<Tracked>,
     /// Batches in blocks that aren't final, by nonce.
@@ -68,7 +68,7 @@ impl<'a> Lane<'a> {
             signer,
             address,
             next_nonce: 0,
-            is_opened: false,
+            knows_nonce: false,
             open: Vec::new(),
             unfinalized: Vec::new(),
             balance: U256::ZERO,
@@ -96,28 +96,36 @@ impl<'a> Lane<'a> {
             let batches = store.batches(chain, address, nonces).await?;
             Ok::<_, RelayError>(batches.into_iter().map(Tracked::new).collect::<Vec<_>>())
         };
-        (lane.next_nonce, lane.is_opened) = (state.next_nonce, true);
+        (lane.next_nonce, lane.knows_nonce) = (state.next_nonce, true);
         (lane.open, lane.unfinalized) = (load(&state.open).await?, load(&state.unfinalized).await?);
         Ok(lane)
     }
 
-    /// Opens a lane at its first nonce. Without one it waits for another leader, and an operator is told: the others go
-    /// on.
+    /// Opens a lane at its first nonce, if that is known.
     async fn begin(&mut self, leadership: Leadership<'_>) -> Result<(), RelayError> {
-        let (chain, lane) = (leadership.chain.id, self.address);
-        let next_nonce = match leadership.first_nonce(lane).await {
+        let first = leadership.first_nonce(self.address).await;
+        if let Some(next_nonce) = self.decided(leadership.chain.id, first)? {
+            ensure_leader(leadership.transactions.open_lane(leadership.lease, self.address, next_nonce).await?)?;
+            (self.next_nonce, self.knows_nonce) = (next_nonce, true);
+        }
+        Ok(())
+    }
+
+    /// A next nonce that was looked for; `None` if nobody knows it. The lane waits for another leader then, and an
+    /// operator is told: the other lanes go on.
+    fn decided(&mut self, chain: ChainId, found: Result<u64, NodeError>) -> Result<Option<u64>, NodeError> {
+        match found {
             Err(error @ NodeError::Undecided(_)) => {
+                let lane = self.address;
                 tracing::error!(
                     chain.id = chain.0, %lane, error = telemetry::chain(&error),
                     "next nonce of lane {lane} not found on chain {chain}: the lane waits"
                 );
-                return Ok(());
+                self.knows_nonce = false;
+                Ok(None)
             }
-            found => found?,
-        };
-        ensure_leader(leadership.transactions.open_lane(leadership.lease, lane, next_nonce).await?)?;
-        (self.next_nonce, self.is_opened) = (next_nonce, true);
-        Ok(())
+            found => found.map(Some),
+        }
     }
 
     /// Reads balance and nonce from the chain, and what it takes for the data of open batches; a fee that no node tells
@@ -143,16 +151,21 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Moves nonces past those that blocks show another program to have used for good.
+    /// Moves nonces past those that blocks show another program to have used for good. Where all of several nodes say
+    /// so, and none shows a block, what it sends would be held up: it waits.
     pub(crate) async fn follow_foreign_use(&mut self, leadership: Leadership<'_>) -> Result<(), RelayError> {
-        let is_idle = self.is_opened && self.open.is_empty() && self.signer.is_some();
+        let is_idle = self.knows_nonce && self.open.is_empty() && self.signer.is_some();
         if self.on_chain <= self.next_nonce || !is_idle {
             return Ok(());
         }
-        let (chain, confirmed) = (leadership.chain.id, leadership.agreed_nonce(self.address, self.next_nonce).await?);
-        if confirmed > self.next_nonce {
-            let from = self.next_nonce;
-            report_foreign_use(Slot { chain, lane: self.address, nonce: from });
+        let (chain, from) = (leadership.chain.id, self.next_nonce);
+        let agreed = leadership.agreed_nonce(self.address, from).await;
+        let confirmed = self.decided(chain, agreed)?;
+        if confirmed == Some(from) {
+            return Ok(());
+        }
+        report_foreign_use(Slot { chain, lane: self.address, nonce: from });
+        if let Some(confirmed) = confirmed {
             let skipped = leadership.transactions.skip(leadership.lease, self.address, from, confirmed);
             ensure_leader(skipped.await?)?;
             self.next_nonce = confirmed;
@@ -275,7 +288,7 @@ impl<'a> Lane<'a> {
 
     /// Whether it can sign batches that the operator Safe accepts.
     pub(crate) fn can_act(&self) -> bool {
-        self.signer.is_some() && self.is_owner && self.is_opened
+        self.signer.is_some() && self.is_owner && self.knows_nonce
     }
 
     /// Whether the chain may have dropped a batch.

@@ -60,7 +60,7 @@ fn drift(lane: &Lane<'_>) -> i64 {
     } else if lane.on_chain < used {
         -distance(used)
     } else {
-        i64::from(!lane.is_opened)
+        i64::from(!lane.knows_nonce)
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
             lane.on_chain = on_chain;
             assert_eq!(drift(&lane), expected);
         }
-        (lane.next_nonce, lane.is_opened) = (7, true);
+        (lane.next_nonce, lane.knows_nonce) = (7, true);
         assert_eq!(drift(&lane), 0);
     }
 }

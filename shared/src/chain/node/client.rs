@@ -52,8 +52,8 @@ pub enum NodeError {
     /// The error of a call that several reads shared.
     #[error(transparent)]
     Shared(Arc<NodeError>),
-    /// Nothing shows which nonce is a sender's next one, with the reason why no block does.
-    #[error("the nodes don't agree on a nonce, and no block proves one")]
+    /// Nobody knows which nonce is a sender's next one, with the reason why no block proves it.
+    #[error("no block proves which nonce is next")]
     Undecided(#[source] Box<NodeError>),
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]

@@ -35,11 +35,15 @@ pub struct Nonce {
 impl Node {
     /// A sender's next nonce as of the block that `confirmations` newer ones follow: the highest above `next` that a
     /// node says and a block proves, by the transaction before it; `next` if no node says a higher one. Fails if no
-    /// block proves what nodes say. Up to two calls to each node, and those of [`Node::user_of_nonce`] for each higher
-    /// number.
+    /// block proves what nodes say, with [`NodeError::Undecided`] where all of several say the same: `next` is used. Up
+    /// to two calls to each node, and those of [`Node::user_of_nonce`] for each higher number.
     pub async fn agreed_nonce(&self, next: Nonce, confirmations: u64) -> Result<u64, NodeError> {
         let words = self.confirmed_nonces(next.sender, confirmations).await?;
-        Ok(self.proved_nonce(next, &words, confirmations).await?.unwrap_or(next.number))
+        match self.proved_nonce(next, &words, confirmations).await {
+            Ok(proved) => Ok(proved.unwrap_or(next.number)),
+            Err(reason) if self.is_unanimous(&words) => Err(NodeError::Undecided(Box::new(reason))),
+            Err(reason) => Err(reason),
+        }
     }
 
     /// The same of a sender of which nothing is known: what all of several nodes say; else the highest number that a
@@ -48,7 +52,7 @@ impl Node {
     pub async fn first_nonce(&self, chain: ChainId, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
         let words = self.confirmed_nonces(sender, confirmations).await?;
         let lowest = words.iter().copied().min().unwrap_or_default();
-        if self.count() > 1 && words.len() == self.count() && words.iter().all(|word| *word == lowest) {
+        if self.is_unanimous(&words) {
             return Ok(lowest);
         }
         let first = Nonce { chain, sender, number: 0 };
@@ -72,6 +76,11 @@ impl Node {
             }
         }
         proved
+    }
+
+    /// Whether these are the words of all of several nodes, and the same.
+    fn is_unanimous(&self, words: &[u64]) -> bool {
+        self.count() > 1 && words.len() == self.count() && words.iter().all(|word| Some(word) == words.first())
     }
 
     /// What the nodes that answer say. Fails if none does.

@@ -318,6 +318,33 @@ async fn lane_whose_row_is_lost_opens_where_all_nodes_agree() -> Result<(), Erro
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lane_sends_nothing_while_no_block_shows_who_used_what_all_nodes_say() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-unshown", 1).await?;
+    let (artist, has_all) = (artists[0], Arc::default());
+    let lanes: Vec<_> = workshop.lanes().iter().map(|(lane, _)| *lane).collect();
+    // Opens them.
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let between = use_long_ago(&workshop, &lanes).await?;
+    let urls = [pruned(&workshop, between, &has_all).await?, pruned(&workshop, between, &has_all).await?];
+    let unshown = ChainRelay { node: all_heard(&workshop, &urls)?, ..relay(&workshop, &workshop.rpc_url)? };
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://shown")]).await?[0];
+
+    run(&unshown).await?;
+
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Queued);
+    for lane in &lanes {
+        assert_eq!(nonces(&workshop, *lane).await?, (0, 1));
+    }
+    has_all.store(true, Relaxed);
+    run(&unshown).await?;
+    for lane in lanes {
+        let (stored, mined) = nonces(&workshop, lane).await?;
+        assert_eq!(stored, mined);
+    }
+    assert_done_once(&workshop, collection, &["ar://shown".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-lag", 1).await?;
     let (lags, searched) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
