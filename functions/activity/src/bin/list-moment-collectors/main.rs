@@ -48,7 +48,7 @@ impl Endpoint for ListMomentCollectors {
             r#type: transfer.r#type,
             amount: transfer.quantity,
             transaction_hash: transfer.transaction_hash,
-            timestamp: transfer.transferred_at * 1_000,
+            timestamp: transfer.transferred_at.saturating_mul(1_000),
         });
         let pagination = Pagination::new(start.page, found.total);
         let response = ListMomentCollectorsResponse { status: "success", collectors: collectors.collect(), pagination };
