@@ -12,6 +12,9 @@ use shared::store::artist::Slot;
 
 use super::{Error, lanes_receipts};
 
+/// Most gas of a transaction that only fills a nonce: what any transaction costs.
+const FILLER_GAS: u64 = 21_000;
+
 /// Wei that lanes spent. Setting accounts up is their deployers' affair, and what one lane pays another stays with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
@@ -47,7 +50,8 @@ impl fmt::Display for Spent {
     }
 }
 
-/// What lanes spent, by the chain's receipts, each with this fee beside its gas in wei.
+/// What lanes spent, by the chain's receipts, each with this fee beside its gas in wei. Fails if one that only fills a
+/// nonce cost more than [`FILLER_GAS`] at the price that it offers.
 pub async fn spent(workshop: &Workshop, node: &RootProvider, fee: u64) -> Result<Spent, Error> {
     let (store, chain, mut spent) = (workshop.transactions(), workshop.chain.id, Spent::default());
     for receipt in lanes_receipts(workshop, node).await? {
@@ -59,7 +63,12 @@ pub async fn spent(workshop: &Workshop, node: &RootProvider, fee: u64) -> Result
             spent.foreign += wei;
             continue;
         };
-        let part = match (batch.fills(hash), receipt.status()) {
+        let fills = batch.fills(hash);
+        let is_dear = receipt.gas_used > FILLER_GAS || receipt.effective_gas_price > sent.max_fee_per_gas();
+        if fills && is_dear {
+            return Err(format!("what fills nonce {} costs too much: {receipt:?}", sent.nonce()).into());
+        }
+        let part = match (fills, receipt.status()) {
             (true, _) if sent.value().is_zero() => &mut spent.noops,
             (true, _) => &mut spent.payments,
             (false, false) if batch.members.len() != 1 => &mut spent.reverted,
