@@ -39,8 +39,18 @@ impl Counted {
 
     /// Fails unless a write of the artist's takes these trips, each of so many calls.
     async fn assert_trips(&self, binary: &str, body: Value, trips: &[usize]) {
-        let headers = json!({"content-type": "application/json", "x-api-key": self.artist.key});
-        self.assert_trips_of(binary, json!({"headers": headers, "body": body.to_string()}), trips).await;
+        self.assert_trips_of(binary, json!({"headers": self.headers(), "body": body.to_string()}), trips).await;
+    }
+
+    /// The same for a write whose path names a collection.
+    async fn assert_trips_in(&self, collection: Address, binary: &str, body: Value, trips: &[usize]) {
+        let path = json!({"network": "eip155:8453", "contract": format!("erc1155:{collection:#x}")});
+        let fields = json!({"headers": self.headers(), "pathParameters": path, "body": body.to_string()});
+        self.assert_trips_of(binary, fields, trips).await;
+    }
+
+    fn headers(&self) -> Value {
+        json!({"content-type": "application/json", "x-api-key": self.artist.key})
     }
 
     /// The same for an event with these fields.
@@ -104,6 +114,7 @@ async fn changes_of_a_moment_take_three_round_trips_at_most() {
         ("update-moment-uri", json!({"moment": moment(place), "newUri": "ar://renamed"}), vec![1, TRIAL]),
         ("update-sale", json!({"moment": moment(place), "pricePerToken": "7"}), vec![1, 1, TRIAL]),
         ("grant-permission", json!({"moment": moment(place), "adminAddress": other}), vec![1, TRIAL]),
+        ("revoke-permission", json!({"moment": moment(place), "adminAddress": other}), vec![1, TRIAL]),
         ("airdrop-moment", json!({"moment": moment(place), "recipients": [account]}), vec![1, TRIAL]),
         ("set-allow-list", list, vec![1, 1, TRIAL]),
     ] {
@@ -131,4 +142,28 @@ async fn claim_collect_and_move_take_three_round_trips_at_most() {
     // What may be done and what is there, then the sales as they are, the trial.
     let order = json!({"moment": moment(place), "newCollectionAddress": there});
     counted.assert_trips("move-moment", order, &[1, 1, TRIAL]).await;
+}
+
+#[tokio::test]
+async fn change_of_a_collection_comment_and_withdrawal_take_three_round_trips_at_most() {
+    let counted = Counted::new().await;
+    let place = counted.published().await;
+    let (stack, artist, to) = (&counted.stack, &counted.artist, unused_account());
+
+    let change = json!({"newUri": "ar://changed", "newCollectionName": "Changed"});
+    counted.assert_trips_in(place, "update-collection", change, &[1, TRIAL]).await;
+
+    // What contracts say of the moment and its price, the balance, the trial.
+    let comment = json!({"tokenId": "1", "text": "Made at dawn."});
+    counted.assert_trips_in(place, "create-comment", comment, &[1, 1, TRIAL]).await;
+
+    stack.set_balance(artist.account, ETHER).await;
+    stack.add_old_payout_address(&artist.artist, to).await;
+    let bearer = format!("Bearer {}", artist.artist.token);
+    let headers = json!({"content-type": "application/json", "authorization": bearer});
+    // The whole balance is read first.
+    for (amount, trips) in [("1", vec![1, TRIAL]), ("max", vec![1, 1, TRIAL])] {
+        let body = json!({"to": to, "amount": amount, "unit": "wei"}).to_string();
+        counted.assert_trips_of("withdraw-funds", json!({"headers": headers, "body": body}), &trips).await;
+    }
 }
