@@ -134,7 +134,7 @@ async fn artist_behind_four_thousand_held_transactions_is_served_within_two_bloc
     until("mined", is_mined).await?;
 
     assert_eq!(transaction(&workshop, artist, id).await?.mined.ok_or("not mined")?.block, head + 1);
-    // A turn is shorter than a block.
+    // That is within two blocks as long as a turn is shorter than one: how many come meanwhile is counted in turns.
     let turns = turns.load(Relaxed);
     assert!((1..=2).contains(&turns), "it was sent in turn {turns}");
     assert_eq!(workshop.transactions().queued(workshop.chain.id, 5_000).await?.len(), 4_000);
