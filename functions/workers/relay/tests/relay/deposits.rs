@@ -21,7 +21,8 @@ use crate::{
 
 /// Unichain Sepolia, whose sequencer told this block of two transactions before it added more (flashblock 0):
 /// <https://github.com/ethereum-optimism/optimism/blob/develop/rust/op-alloy/crates/rpc-types-engine/src/envelope.rs>
-/// The receipts are in reth's test `convert_unichain_payload`.
+/// The receipts are in a test of reth's, `convert_unichain_payload` of `crates/optimism/flashblocks`. Neither tells the
+/// root of the transactions, which the block's hash proves.
 const CHAIN: ChainId = ChainId(1301);
 const NUMBER: u64 = 35_535_698;
 const BLOCK: B256 = b256!("a66f8562a861f906a2438d7d6ba79495640d98d9c6922b9605c54b57f97a345c");
