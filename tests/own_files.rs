@@ -156,8 +156,11 @@ async fn content_of_two_artists_goes_with_the_last_and_stays_if_the_operator_rem
 async fn without_a_files_host_a_large_file_is_in_the_bucket_for_five_minutes() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
-    let (_, cid) = uploaded(&stack, &artist, &picture((4 << 20) + 1)).await;
-    let sandbox = Sandbox::with_variables(&stack, "read-content", &[("FILES_ADDRESS", "")]).await;
+    let content = picture((4 << 20) + 1);
+    let (_, cid) = uploaded(&stack, &artist, &content).await;
+    // The local bucket checks signed addresses. It knows this access key and that of `create-upload`.
+    let variables = [("FILES_ADDRESS", ""), ("AWS_ACCESS_KEY_ID", "test")];
+    let sandbox = Sandbox::with_variables(&stack, "read-content", &variables).await;
     let mut event = sandbox.event();
     event["pathParameters"]["cid"] = json!(cid);
     let answer = sandbox.invoke(&event).await;
@@ -165,4 +168,12 @@ async fn without_a_files_host_a_large_file_is_in_the_bucket_for_five_minutes() {
     let signed = answer["headers"]["location"].as_str().expect("an address");
     assert!(signed.contains(&format!("/ipfs/{cid}?")), "{signed}");
     assert!(signed.split(['?', '&']).any(|part| part == "X-Amz-Expires=300"), "{signed}");
+
+    let read = async |address: &str| stack.http.get(address).send().await.expect("an answer");
+    let longer = read(&signed.replace("X-Amz-Expires=300", "X-Amz-Expires=301")).await;
+    assert_eq!(longer.status(), 403, "the time is signed");
+    let file = read(signed).await;
+    assert_eq!(file.status(), 200);
+    assert_eq!(file.headers()["content-type"], "image/png");
+    assert!(file.bytes().await.expect("bytes") == content, "whoever follows the redirection has the file");
 }
