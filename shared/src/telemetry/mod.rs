@@ -119,17 +119,32 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_line_has_the_version_that_wrote_it() {
+    /// What `write` logs, by the version `v1-2-gabc`.
+    fn logged(write: impl FnOnce()) -> String {
         let log = Log::default();
         let writer = log.clone();
         let lines = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(Versioned::new("v1-2-gabc"));
-        with_default(lines.with_writer(move || writer.clone()).finish(), || tracing::info!(status = 200, "answered"));
-        let line: Value = serde_json::from_slice(&log.0.lock().unwrap()).unwrap();
+        with_default(lines.with_writer(move || writer.clone()).finish(), write);
+        let bytes = log.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn each_line_has_the_version_that_wrote_it() {
+        let line: Value = serde_json::from_str(&logged(|| tracing::info!(status = 200, "answered"))).unwrap();
         assert_eq!(
             (&line["version"], &line["message"], &line["status"]),
             (&json!("v1-2-gabc"), &json!("answered"), &json!(200))
         );
         assert_eq!(line.as_object().unwrap().keys().filter(|name| *name == "level" || *name == "timestamp").count(), 2);
+    }
+
+    #[test]
+    fn what_others_wrote_is_one_line_and_one_field() {
+        let said = "a\r\n{\"level\":\"ERROR\"}\n\",\"status\":500,\"\u{1b}[2J";
+        let text = logged(|| tracing::info!(said, "answered"));
+        assert!(!text.trim_end().contains(char::is_control), "{text}");
+        let line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&line["said"], &line["level"], line.get("status")), (&json!(said), &json!("INFO"), None));
     }
 }
