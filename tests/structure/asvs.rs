@@ -2,7 +2,7 @@
 
 use crate::shown::{exists, places, rows};
 
-/// By chapter of the published text: how many requirements of these levels there are, and their numbers in each section.
+/// By chapter of the published text: how many requirements of these levels there are, and their numbers by section.
 const CHAPTERS: [(usize, &str); 17] = [
     (27, "1:1-2 2:1-9 3:1-11 4:1-3 5:1-2"),
     (11, "1:1-3 2:1-3 3:1-4 4:1"),
