@@ -141,6 +141,11 @@ impl Spending {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{
+        collection::vec,
+        prelude::{Just, Strategy, prop_assert_eq, prop_oneof, proptest},
+    };
+
     use super::*;
     use crate::model::Counts;
 
@@ -188,6 +193,37 @@ mod tests {
         assert!(pool(30).assured > 0 && pool(31).assured == 0);
         assert_eq!(at(31).age, 31 * DAY + DAY / 2);
         assert_eq!(History::at(FIRST * DAY, 0, None).payments, 0);
+    }
+
+    fn second() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0_u64), Just(DAY - 1), 0..DAY]
+    }
+
+    proptest! {
+        /// Each step is some days later, at a second that is mostly beside midnight, and has some paid collects.
+        #[test]
+        fn every_paid_collect_entitles_until_the_thirtieth_midnight_after_it(
+            steps in vec((prop_oneof![Just(0_u64), Just(1), 0..40_u64], second(), 0..4_u64), 1..40),
+        ) {
+            let (spending, mut stats) = (defaults(8_453), Stats::default());
+            let (mut now, mut collects) = (20_000 * DAY, Vec::new());
+            for (days, second, paid) in steps {
+                // Blocks never go back.
+                now = now.max((now / DAY + days) * DAY + second);
+                stats.count(now / DAY, Counts { paid, ..Counts::default() }, None);
+                collects.push((now, paid));
+                let midnight = |days: u64| (now / DAY + days) * DAY;
+                for asked in [now, midnight(1) - 1, midnight(1), midnight(29), midnight(30) - 1, midnight(30)] {
+                    let history = History::at(asked, 0, Some(&stats));
+                    let counts = |at: u64| asked < (at / DAY + 30) * DAY;
+                    let payments = collects.iter().filter(|(at, _)| counts(*at)).map(|(_, paid)| paid).sum::<u64>();
+                    prop_assert_eq!(history.payments, payments);
+                    let pool = if payments >= 10 { Pool::Established } else { Pool::Regulars };
+                    let limit = spending.pool(history);
+                    prop_assert_eq!((limit.pool, limit.assured > 0), (pool, payments > 0));
+                }
+            }
+        }
     }
 
     #[test]
