@@ -11,7 +11,6 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
-use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
     model::{EventData, TransactionId, TransactionStatus},
     store::artist::{Artist, ArtistTable, LaneState, ServiceEvents, Transaction},
@@ -22,6 +21,7 @@ use crate::{
     common::{
         Error, done,
         money::{Spent, lanes_wei, spent},
+        pools_wei,
     },
     world::{REORG_DEPTH, World},
 };
@@ -170,18 +170,15 @@ async fn check_lanes(world: &World, faults: &mut Vec<String>) -> Result<u64, Err
 
 /// What the pools' counters say is what the transactions cost.
 async fn check_pools(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {
-    let mut spent: BTreeMap<String, u64> = BTreeMap::new();
+    let mut spent: BTreeMap<u64, u64> = BTreeMap::new();
     for row in rows(world, wishes).await?.values() {
-        *spent.entry(format!("POOL#{}#{}", row.chain, row.charge.day)).or_default() += row.charge.wei;
+        *spent.entry(row.charge.day).or_default() += row.charge.wei;
     }
-    for (pool, spent) in spent {
-        let query = aws_sdk_dynamodb::Client::new(&world.workshop.dynamodb).query().table_name("ArtistTable");
-        let query = query.key_condition_expression("pk = :pk").consistent_read(true);
-        let rows = query.expression_attribute_values(":pk", AttributeValue::S(pool.clone())).send().await?;
-        let shards = rows.items().iter().map(|shard| shard["spent"].as_n().map_or(Ok(0), |spent| spent.parse::<u64>()));
-        let counted: u64 = shards.sum::<Result<_, _>>()?;
+    let dynamodb = aws_sdk_dynamodb::Client::new(&world.workshop.dynamodb);
+    for (day, spent) in spent {
+        let counted = pools_wei(&dynamodb, world.workshop.chain.id, day).await?;
         if counted != spent {
-            faults.push(format!("{pool} has {counted} instead of {spent}"));
+            faults.push(format!("the pools of day {day} have {counted} instead of {spent}"));
         }
     }
     Ok(())

@@ -9,10 +9,11 @@ use alloy::{
     providers::{Provider, RootProvider},
     rpc::types::TransactionReceipt,
 };
+use aws_sdk_dynamodb::types::AttributeValue;
 use local::workshop::{Workshop, moment_plan};
 use shared::{
     chain::contracts::native::Creator1155,
-    model::{Call, Creation, Plan, TransactionId, WriteKind},
+    model::{Call, ChainId, Creation, Plan, TransactionId, WriteKind},
     store::artist::{Artist, NewTransaction},
 };
 use tests::given_uris;
@@ -64,6 +65,15 @@ pub async fn queue(
     transactions: Vec<NewTransaction>,
 ) -> Result<Vec<TransactionId>, Error> {
     workshop.queue(artist, transactions).await
+}
+
+/// Wei that the counters of all pools have for a day.
+pub async fn pools_wei(dynamodb: &aws_sdk_dynamodb::Client, chain: ChainId, day: u64) -> Result<u64, Error> {
+    let query = dynamodb.query().table_name("ArtistTable").key_condition_expression("pk = :pk").consistent_read(true);
+    let pools = AttributeValue::S(format!("POOL#{chain}#{day}"));
+    let rows = query.expression_attribute_values(":pk", pools).send().await?;
+    let counters = rows.items().iter().map(|row| row["spent"].as_n().map_or(Ok(0), |spent| spent.parse::<u64>()));
+    Ok(counters.sum::<Result<_, _>>()?)
 }
 
 /// Receipts of all that lanes sent.

@@ -6,6 +6,7 @@ mod budgets;
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
+mod days;
 mod deposits;
 mod facts;
 mod fees;
