@@ -151,6 +151,26 @@ fn no_role_queues_anything_but_the_kinds_that_its_function_is_there_for() {
     assert_eq!(found, expected.collect::<BTreeMap<Vec<WriteKind>, BTreeSet<&str>>>());
 }
 
+/// A row that is put over a queued one isn't sent: the queue has the hash of the plan.
+#[test]
+fn functions_that_queue_add_transactions_and_count_for_accounts_and_no_others() {
+    let queueing = QUEUES.iter().flat_map(|(_, functions)| functions.iter().copied()).collect::<BTreeSet<_>>();
+    // Who takes a transaction back takes it from the account's count, too.
+    let counting: BTreeSet<_> = queueing.iter().copied().chain(["cancel-transaction"]).collect();
+    let functions = template().functions().expect("functions");
+    for (action, partition, expected) in [
+        ("PutItem", "TRANSACTIONS#x", &queueing),
+        ("PutItem", "ACCOUNT#x", &queueing),
+        ("UpdateItem", "ACCOUNT#x", &counting),
+        ("BatchWriteItem", "TRANSACTIONS#x", &BTreeSet::new()),
+        ("BatchWriteItem", "ACCOUNT#x", &BTreeSet::new()),
+    ] {
+        let writers = functions.iter().filter(|function| may(function, action, "ArtistTable", partition, &[]));
+        let writers: BTreeSet<_> = writers.map(|function| function.binary.as_str()).collect();
+        assert_eq!(writers, *expected, "{action} of {partition}");
+    }
+}
+
 #[test]
 fn no_role_makes_anybody_of_its_function_but_those_whose_job_it_is() {
     let functions = template().functions().expect("functions");

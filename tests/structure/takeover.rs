@@ -14,7 +14,7 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 pub const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 40] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "log-out", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "log-out", "revoke-api-key"]),
@@ -118,7 +118,10 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 40] = [
     ("ArtistTable", "ALLOWED#x", &WRITES, &["set-allow-list"]),
     ("ArtistTable", "CLAIM#x", &WRITES, &["create-claim-link", "erase-artists"]),
     ("ArtistTable", "CLAIMS#x", &WRITES, &["claim-moment", "create-claim-link", "delete-claim-link", "erase-artists"]),
+    // Who adds them follows from the queues.
     ("ArtistTable", "TRANSACTIONS#x", &["UpdateItem"], &["cancel-transaction", "relay"]),
+    ("ArtistTable", "TRANSACTIONS#x", &["DeleteItem"], &["erase-artists", "relay"]),
+    ("ArtistTable", "ACCOUNT#x", &["DeleteItem"], &["erase-artists", "relay"]),
     // Which collections are taken for a factory's.
     ("ArtistTable", "MADE#x", &WRITES, &["relay"]),
     ("ArtistTable", "LANE#x", &WRITES, &["relay"]),
