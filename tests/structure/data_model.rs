@@ -72,6 +72,23 @@ fn forms_of_values_are_shown_in_words() {
     assert_eq!(without_forms("{score:032x}{id}"), "{score, 32 hexadecimal digits}{id}");
 }
 
+#[test]
+fn pattern_of_a_role_admits_the_keys_that_it_matches() {
+    for (pattern, pk, is_admitted) in [
+        ("QUEUE#*", "QUEUE#{chain}#{kind}", true),
+        ("QUEUE#*#PLAIN", "QUEUE#{chain}#{kind}", true),
+        ("QUEUE#*#PLAIN", "QUEUE#{chain}#WAKE", false),
+        ("QUEUE#1#WAKE", "QUEUE#{chain}#WAKE", true),
+        ("ACTIVITY#WORKS#*", "ACTIVITY#{artist}", false),
+        ("ACTIVITY#*", "ACTIVITY#WORKS#{artist}", true),
+        ("INBOX", "INBOX", true),
+        ("INBOX", "INBOX#RANKINGS", false),
+        ("INBOX#*", "INBOX", false),
+    ] {
+        assert_eq!(admits(pattern, pk), is_admitted, "{pattern} {pk}");
+    }
+}
+
 fn rows<'a>(sections: &'a [&'static Section]) -> impl Iterator<Item = &'static Row> + 'a {
     sections.iter().flat_map(|section| section.rows.iter().flat_map(|rows| rows.iter()))
 }
@@ -154,11 +171,22 @@ fn may(function: &Function, actions: &[&str], table: &str, pk: &str) -> bool {
         }
         let resources = resolve_all(&statement.resources, &names).expect("resources");
         let keys = statement.conditions.values().filter_map(|keys| keys.get("dynamodb:LeadingKeys"));
-        let admits = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(start) => pk.starts_with(start),
-            None => pk == pattern,
-        };
         let mut keys = keys.map(|patterns| resolve_all(patterns, &names).expect("leading keys"));
-        resources.iter().any(|resource| resource == table) && keys.all(|patterns| patterns.iter().any(admits))
+        resources.iter().any(|resource| resource == table)
+            && keys.all(|patterns| patterns.iter().any(|pattern| admits(pattern, pk)))
     })
+}
+
+/// Whether a role's pattern, in which `*` is any text, admits a key like `pk`, whose `{values}` have no `#`.
+fn admits(pattern: &str, pk: &str) -> bool {
+    let value = pk.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    let after = value.map_or_else(|| pk.get(1..).unwrap_or_default(), |(_, after)| after);
+    if let Some(rest) = pattern.strip_prefix('*') {
+        return admits(rest, pk) || !pk.is_empty() && admits(pattern, after);
+    }
+    match pattern.split_at_checked(1) {
+        Some((first, rest)) if value.is_some() => first != "#" && (admits(rest, pk) || admits(rest, after)),
+        Some((first, rest)) => pk.starts_with(first) && admits(rest, after),
+        None => pk.is_empty(),
+    }
 }
