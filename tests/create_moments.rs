@@ -1,8 +1,19 @@
 //! `POST /moment/create-batch`
 
-use alloy::{primitives::Address, providers::Provider};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use alloy::{
+    hex,
+    primitives::{Address, U256},
+    providers::Provider,
+    sol_types::SolError,
+};
 use serde_json::{Value, json};
-use tests::{Answer, Stack, Writer};
+use shared::{chain::contracts::native::ContractErrors::TokenIdMismatch, model::ChainId};
+use tests::{Answer, RpcProxy, Sandbox, Stack, Writer};
 
 const PATH: &str = "/moment/create-batch";
 
@@ -66,4 +77,43 @@ async fn batch_too_long_for_a_transaction_is_refused_before_it_is_queued() {
     assert!(message.contains("bytes of calldata; one transaction takes at most 100000"), "{message}");
     let listed = Answer::of(stack.get("/transactions").bearer_auth(&artist.token)).await.expect_success();
     assert_eq!(listed.body["transactions"], json!([]));
+}
+
+#[tokio::test]
+async fn batch_is_tried_five_times_while_other_tokens_come_first() {
+    let stack = Stack::connect();
+    let Writer { artist, key, collection } = stack.new_writer().await;
+    let account: Address = artist.wallet.parse().expect("an address");
+    let (account, tries, overtaken) = (json!(account), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counter, most) = (Arc::clone(&tries), Arc::clone(&overtaken));
+    let chain = ChainId::DEFAULT.to_string();
+    let node = RpcProxy::in_front_of(&stack.map.rpc[&chain], move |call| {
+        let is_trial = call["method"] == "eth_call" && call["params"][0]["from"] == account;
+        if !is_trial || counter.fetch_add(1, Relaxed) >= most.load(Relaxed) {
+            return None;
+        }
+        let reason = TokenIdMismatch { expected: U256::from(2), actual: U256::from(3) }.abi_encode();
+        let data = hex::encode_prefixed(reason);
+        Some(json!({"error": {"code": 3, "message": "execution reverted", "data": data}}))
+    })
+    .await;
+    let urls = json!({chain: [node.url]}).to_string();
+    let sandbox = Sandbox::with_variables(&stack, "create-moments", &[("RPC_URLS", &urls)]).await;
+    let mut event = sandbox.event();
+    event["headers"] = json!({"content-type": "application/json", "x-api-key": key});
+    event["body"] = json!(body(json!({"address": collection}), 2).to_string());
+
+    overtaken.store(usize::MAX, Relaxed);
+    let refused = sandbox.invoke(&event).await;
+    assert_eq!((&refused["statusCode"], &refused["headers"]["retry-after"]), (&json!(503), &json!("2")), "{refused}");
+    assert_eq!(tries.swap(0, Relaxed), 5);
+    let listed = Answer::of(stack.get("/transactions").bearer_auth(&artist.token)).await.expect_success();
+    assert_eq!(listed.body["transactions"], json!([]));
+
+    overtaken.store(4, Relaxed);
+    let made = sandbox.write(&event).await;
+    assert_eq!(made["statusCode"], 200, "{made}");
+    assert!(tries.load(Relaxed) > 4);
+    let made: Value = serde_json::from_str(made["body"].as_str().expect("a body")).expect("JSON");
+    assert_eq!(made["tokenIds"], ids(2..=3));
 }
