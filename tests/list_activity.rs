@@ -1,8 +1,30 @@
 //! `GET /artists/activity`
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde_json::json;
-use tests::{Answer, Stack};
+use serde_json::{Value, json};
+use tests::{Answer, DAY, SignedIn, Stack, Writer, within_one_window};
+
+/// A writer whose collection's moment the index has, and the moment.
+async fn writer_with_moment(stack: &Stack) -> (Writer, Value) {
+    let writer = stack.new_writer().await;
+    stack.wait_until(&format!("/moment?collectionAddress={:#x}&tokenId=1", writer.collection), |_| true).await;
+    let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+    (writer, moment)
+}
+
+async fn hide(stack: &Stack, key: &str, moment: &Value, hidden: bool) {
+    let request =
+        stack.post("/moment/hide").header("x-api-key", key).json(&json!({"moment": moment, "hidden": hidden}));
+    Answer::of(request).await.expect_success();
+}
+
+/// Kinds and subjects of the artist's works, newest first.
+async fn works(stack: &Stack, artist: &SignedIn) -> Vec<(Value, Value)> {
+    let request = stack.get("/artists/activity?works=true").bearer_auth(&artist.token);
+    let body = Answer::of(request).await.expect_success().body;
+    let list = body["activity"].as_array().expect("a list");
+    list.iter().map(|one| (one["kind"].clone(), one["subject"].clone())).collect()
+}
 
 #[tokio::test]
 async fn kind_of_a_later_version_is_left_out_and_ends_no_page() {
@@ -28,4 +50,36 @@ async fn kind_of_a_later_version_is_left_out_and_ends_no_page() {
         (&second["activity"][0]["kind"], second["activity"].as_array().map(Vec::len)),
         (&json!("key_created"), Some(1))
     );
+}
+
+#[tokio::test]
+async fn comment_is_listed_and_what_changes_whether_a_moment_is_shown() {
+    let stack = Stack::connect();
+    let (writer, moment) = writer_with_moment(&stack).await;
+    let subject = json!(format!("8453#{:#x}#1", writer.collection));
+    let path = format!("/comments/eip155:8453/erc1155:{:#x}", writer.collection);
+    let comment = json!({"tokenId": "1", "text": "Made at dawn."});
+    stack.write(&path, &writer.key, &comment, &[]).await.expect_success();
+    // Nothing is changed by some of them.
+    for hidden in [false, true, true, false, false] {
+        hide(&stack, &writer.key, &moment, hidden).await;
+    }
+    let expected = ["moment_shown", "moment_hidden", "commented"].map(|kind| (json!(kind), subject.clone()));
+    assert_eq!(works(&stack, &writer.artist).await, expected);
+}
+
+#[tokio::test]
+async fn moment_that_is_hidden_and_shown_by_turns_buries_no_changed_sale() {
+    let stack = Stack::connect();
+    let kinds = within_one_window(DAY, async || {
+        let (writer, moment) = writer_with_moment(&stack).await;
+        let sale = json!({"moment": moment, "pricePerToken": "7"});
+        stack.write("/sale", &writer.key, &sale, &[]).await.expect_success();
+        for turn in 0..12 {
+            hide(&stack, &writer.key, &moment, turn % 2 == 0).await;
+        }
+        works(&stack, &writer.artist).await.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>()
+    })
+    .await;
+    assert_eq!(kinds, ["moment_shown", "moment_hidden", "sale_changed"]);
 }

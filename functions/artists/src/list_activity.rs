@@ -21,7 +21,7 @@ pub struct ListActivityQuery {
     pub limit: PageLimit,
     /// The last id of the page before; the newest entries by default.
     pub before: Option<ActivityId>,
-    /// `true` for publications, edits, sales and purchases, which are listed apart.
+    /// `true` for publications, edits, sales, purchases, comments, and moments hidden or shown, listed apart.
     #[param(value_type = Option<bool>)]
     pub works: Option<Flag>,
 }

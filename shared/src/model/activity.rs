@@ -71,6 +71,12 @@ pub enum ActivityKind {
     Edited,
     /// A moment's sale was changed, and perhaps whom it pays.
     SaleChanged,
+    /// A moment was commented on.
+    Commented,
+    /// A moment was hidden from timelines.
+    MomentHidden,
+    /// A hidden moment was shown again.
+    MomentShown,
     /// An account was made an admin of a moment or collection.
     AdminGranted,
     /// An account is no admin of a moment or collection any more.
@@ -129,6 +135,9 @@ impl ActivityKind {
             | Self::Published
             | Self::Edited
             | Self::SaleChanged
+            | Self::Commented
+            | Self::MomentHidden
+            | Self::MomentShown
             | Self::PayoutRemoved
             | Self::WebhookDeleted
             | Self::WebhookRotated => None,

@@ -38,6 +38,17 @@ pub struct ActivityPage {
     pub last: Option<ActivityId>,
 }
 
+/// Comes after every activity of a list.
+const END: &str = "~";
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// That a day has an activity which may be repeated for nothing.
+#[derive(Serialize)]
+struct WorkOfDay {
+    expires_at: u64,
+}
+
 /// Activities of all artists.
 #[derive(Clone)]
 pub struct Activities(ArtistTable);
@@ -62,6 +73,20 @@ impl Activities {
         self.0.insertion(&rows::work_activity(artist, activity.id), activity)
     }
 
+    /// The same of a change that costs nothing, once a day for each kind and subject: undoing and repeating it buries
+    /// nothing else. Fails its transaction if the day has it.
+    pub(super) fn recording_once(
+        &self,
+        artist: ArtistId,
+        activity: &Activity,
+    ) -> Result<[TransactWriteItem; 2], StoreError> {
+        let Activity { kind, at, subject, .. } = activity;
+        let day = at / DAY;
+        let key = rows::work_of_day(artist, day, &format!("{kind:?}"), subject);
+        let of_day = self.0.insertion(&key, &WorkOfDay { expires_at: (day + 2) * DAY })?;
+        Ok([of_day, self.recording(artist, activity)?])
+    }
+
     /// Returns up to `limit` activities older than `before` that aren't expired, newest first: of the account, or of the
     /// artist's works. Kinds of a later version, which a rollback leaves behind, are left out. One Query.
     pub async fn list(
@@ -73,13 +98,13 @@ impl Activities {
         now: u64,
     ) -> Result<ActivityPage, StoreError> {
         let list = if is_of_works { rows::work_activities(artist) } else { rows::activities(artist) };
-        let call = self.0.query().expression_attribute_values(":pk", text(list));
-        let call = match before {
-            None => call.key_condition_expression("pk = :pk"),
-            Some(before) => call
-                .key_condition_expression("pk = :pk AND sk < :before")
-                .expression_attribute_values(":before", text(before)),
-        };
+        let end = before.map_or_else(|| END.to_owned(), |before| before.to_string());
+        let call = self
+            .0
+            .query()
+            .key_condition_expression("pk = :pk AND sk < :end")
+            .expression_attribute_values(":pk", text(list))
+            .expression_attribute_values(":end", text(end));
         let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).dispatch().await?;
         let mut activities: Vec<Activity> = readable(answer.items.unwrap_or_default());
         let read = activities.len();

@@ -5,7 +5,7 @@ use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Creation, MomentRef, Scope},
+    model::{ActivityKind, Creation, MomentRef, Scope},
     store::chain::{ChainTable, Comments},
 };
 
@@ -38,6 +38,7 @@ impl Endpoint for CreateComment {
                 session.require_genuine(collection).await?;
                 let calls = vec![call];
                 session.afford(&[cost], &calls).await?;
+                session.note(ActivityKind::Commented, comment.moment);
                 Ok(calls)
             })
             .await

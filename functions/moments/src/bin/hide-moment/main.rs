@@ -2,13 +2,16 @@
 
 use moments::hide_moment::{HideMomentRequest, HideMomentResponse};
 use shared::{
-    api::error::{no_artist, no_moment, refuse_suspended},
+    api::{
+        activity::ActivityRetention,
+        error::{no_artist, no_moment, refuse_suspended},
+    },
     auth::caller::CallerAuthenticator,
     chain::Chains,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ArtistId, MomentRef, Scope},
+    model::{ActivityKind, ArtistId, MomentRef, Scope},
     store::{
         artist::{ArtistTable, Artists, Profile},
         chain::{ChainTable, Moments},
@@ -26,6 +29,7 @@ struct HideMoment {
     chains: Chains,
     moments: Moments,
     artists: Artists,
+    retention: ActivityRetention,
 }
 
 impl HideMoment {
@@ -58,6 +62,7 @@ impl Endpoint for HideMoment {
             chains: Chains::from_env()?,
             moments: Moments::new(ChainTable::from_env(&aws)?),
             artists: Artists::new(ArtistTable::from_env(&aws)?),
+            retention: ActivityRetention::from_env()?,
         })
     }
 
@@ -70,8 +75,9 @@ impl Endpoint for HideMoment {
             refuse_suspended(profile.suspension, now.as_secs())?;
         }
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
-        // Posted without a change too: the index then reads the mark again.
-        self.artists.hide(hider, &moment, hidden).await?;
+        let kind = if hidden { ActivityKind::MomentHidden } else { ActivityKind::MomentShown };
+        let activity = self.retention.activity(request, kind, &moment.to_string())?;
+        self.artists.hide(hider, &moment, hidden, (artist, &activity)).await?;
         Response::json(&HideMomentResponse { success: true, hidden })
     }
 }

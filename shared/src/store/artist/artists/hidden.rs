@@ -8,7 +8,10 @@ use super::{artist::Artists, outbox::Outbox};
 use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, MomentRef, TokenId},
     store::{
-        artist::rows,
+        artist::{
+            activities::{Activities, Activity},
+            rows,
+        },
         engine::table::{PrimaryKey, StoreError},
     },
 };
@@ -21,15 +24,30 @@ struct HiddenRow {
 }
 
 impl Artists {
-    /// Hides a moment, or shows it again: the mark, and the message to the index. One transaction.
-    pub async fn hide(&self, artist: ArtistId, moment: &MomentRef, is_hidden: bool) -> Result<(), StoreError> {
+    /// Hides a moment, or shows it again, for the artist who hid it: the mark, the message to the index and, once a day,
+    /// the activity of whoever asked. Without a change the message alone: the index then reads the mark again. One
+    /// transaction; two where the day has the activity, three without a change.
+    pub async fn hide(
+        &self,
+        artist: ArtistId,
+        moment: &MomentRef,
+        is_hidden: bool,
+        (asking, activity): (ArtistId, &Activity),
+    ) -> Result<(), StoreError> {
         let MomentRef { chain, collection, token } = *moment;
         let row = HiddenRow { collection, token, artist_id: artist };
         let key = hidden_key(moment);
-        let change = if is_hidden { self.0.replacement(&key, &row)? } else { self.0.deletion(&key)? };
+        let change = if is_hidden { self.0.insertion(&key, &row)? } else { self.0.removal(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
-        let writes = vec![change, Outbox::new(self.0.clone()).posting(artist, message)?];
-        self.0.write_together(writes).await.map(drop)
+        let message = Outbox::new(self.0.clone()).posting(artist, message)?;
+        let mut told = vec![message.clone(), change.clone()];
+        told.extend(Activities::new(self.0.clone()).recording_once(asking, activity)?);
+        for writes in [told, vec![message.clone(), change], vec![message]] {
+            if self.0.write_together(writes).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the artist who hid a moment. One read.

@@ -2,10 +2,10 @@
 
 use local::cloud::Endpoints;
 use shared::{
-    model::{Address, ArtistId, ChainId, MomentRef, Wallet, WalletType},
+    model::{ActivityId, ActivityKind, Address, ArtistId, ChainId, MomentRef, Wallet, WalletType},
     store::{
         across::{WalletConnections, WaysIn},
-        artist::{Artist, ArtistTable, Artists, Deletions, ProfileChange},
+        artist::{Activity, Artist, ArtistTable, Artists, Deletions, ProfileChange},
         secret::{Challenges, SecretTable, StoredChallenge},
     },
 };
@@ -80,7 +80,11 @@ impl Decisions {
 
     /// Hides a moment, or shows it again.
     pub async fn hide(&mut self, artist: ArtistId, moment: &MomentRef, is_hidden: bool) -> Result<(), Error> {
-        Ok(self.artists.hide(artist, moment, is_hidden).await?)
+        let at = self.later();
+        let kind = if is_hidden { ActivityKind::MomentHidden } else { ActivityKind::MomentShown };
+        let (subject, expires_at) = (moment.to_string(), u64::MAX);
+        let activity = Activity { id: ActivityId::next(), kind, at, network: String::new(), subject, expires_at };
+        Ok(self.artists.hide(artist, moment, is_hidden, (artist, &activity)).await?)
     }
 
     /// Erases an account.
