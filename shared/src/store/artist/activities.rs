@@ -12,6 +12,8 @@ use crate::{
     },
 };
 
+const DAY: u64 = 24 * 60 * 60;
+
 /// Something that happened to an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
@@ -38,14 +40,9 @@ pub struct ActivityPage {
     pub last: Option<ActivityId>,
 }
 
-/// Comes after every activity of a list.
-const END: &str = "~";
-
-const DAY: u64 = 24 * 60 * 60;
-
 /// That a day has an activity which may be repeated for nothing.
 #[derive(Serialize)]
-struct WorkOfDay {
+struct ActivityOfDay {
     expires_at: u64,
 }
 
@@ -82,8 +79,8 @@ impl Activities {
     ) -> Result<[TransactWriteItem; 2], StoreError> {
         let Activity { kind, at, subject, .. } = activity;
         let day = at / DAY;
-        let key = rows::work_of_day(artist, day, &format!("{kind:?}"), subject);
-        let of_day = self.0.insertion(&key, &WorkOfDay { expires_at: (day + 2) * DAY })?;
+        let key = rows::activity_of_day(artist, day, &format!("{kind:?}"), subject);
+        let of_day = self.0.insertion(&key, &ActivityOfDay { expires_at: (day + 2) * DAY })?;
         Ok([of_day, self.recording(artist, activity)?])
     }
 
@@ -98,13 +95,13 @@ impl Activities {
         now: u64,
     ) -> Result<ActivityPage, StoreError> {
         let list = if is_of_works { rows::work_activities(artist) } else { rows::activities(artist) };
-        let end = before.map_or_else(|| END.to_owned(), |before| before.to_string());
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :pk AND sk < :end")
-            .expression_attribute_values(":pk", text(list))
-            .expression_attribute_values(":end", text(end));
+        let call = self.0.query().expression_attribute_values(":pk", text(list));
+        let call = match before {
+            None => call.key_condition_expression("pk = :pk"),
+            Some(before) => call
+                .key_condition_expression("pk = :pk AND sk < :before")
+                .expression_attribute_values(":before", text(before)),
+        };
         let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).dispatch().await?;
         let mut activities: Vec<Activity> = readable(answer.items.unwrap_or_default());
         let read = activities.len();

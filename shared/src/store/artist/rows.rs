@@ -46,8 +46,10 @@ rows! { ROWS;
         partition (artist: ArtistId) as work_activities = "ACTIVITY#WORKS#{artist}" {
             /// What the artist did with moments
             fn work_activity(activity: ActivityId) = "{activity}" until "90 days later (`ActivityRetentionDays`)";
+        }
+        partition (artist: ArtistId) = "ACTIVITY#DAYS#{artist}" {
             /// That the day has this activity
-            fn work_of_day(day: u64, kind: &str, subject: &str) = "~{day}#{kind}#{subject}" until "A day after the day's end";
+            fn activity_of_day(day: u64, kind: &str, subject: &str) = "{day}#{kind}#{subject}" until "A day after the day's end";
         }
         partition () as deletions = "DELETIONS" {
             /// An account to erase, from when on, and since when that has begun; deleted with the last row of the

@@ -24,9 +24,9 @@ struct HiddenRow {
 }
 
 impl Artists {
-    /// Hides a moment, or shows it again, for the artist who hid it: the mark, the message to the index and, once a day,
+    /// Hides a moment, or shows it again, for the artist who hid it: the message to the index, the mark and, once a day,
     /// the activity of whoever asked. Without a change the message alone: the index then reads the mark again. One
-    /// transaction; two where the day has the activity, three without a change.
+    /// transaction; two without a change, or where the day has the activity.
     pub async fn hide(
         &self,
         artist: ArtistId,
@@ -39,13 +39,11 @@ impl Artists {
         let key = hidden_key(moment);
         let change = if is_hidden { self.0.insertion(&key, &row)? } else { self.0.removal(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
-        let message = Outbox::new(self.0.clone()).posting(artist, message)?;
-        let mut told = vec![message.clone(), change.clone()];
-        told.extend(Activities::new(self.0.clone()).recording_once(asking, activity)?);
-        for writes in [told, vec![message.clone(), change], vec![message]] {
-            if self.0.write_together(writes).await? {
-                break;
-            }
+        let mut writes = vec![Outbox::new(self.0.clone()).posting(artist, message)?, change];
+        writes.extend(Activities::new(self.0.clone()).recording_once(asking, activity)?);
+        while let Err(failed) = self.0.write_or_failed(writes.clone()).await? {
+            // Nothing is written without what stands before it.
+            writes.truncate(failed.first().copied().unwrap_or_default());
         }
         Ok(())
     }
