@@ -39,6 +39,7 @@ use shared::{
         chain::ChainTable,
     },
 };
+use uuid::Uuid;
 
 use crate::{
     Error,
@@ -383,7 +384,7 @@ pub async fn publish(
     };
     let node: RootProvider = RootProvider::connect(rpc_url).await?;
     // Each collection has its own creator, so that concurrent calls don't compete for nonces.
-    let creator = Address::from_word(keccak256(creation.abi_encode()));
+    let creator = Address::from_word(keccak256(Uuid::new_v4()));
     node.anvil_impersonate_account(creator).await?;
     node.anvil_set_balance(creator, CREATOR_BALANCE).await?;
     let receipt = transact(&node, "collection", creator, factory, U256::ZERO, creation.abi_encode()).await?;
