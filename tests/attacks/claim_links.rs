@@ -84,7 +84,8 @@ async fn secret_of_a_link_is_in_no_table_log_or_list() {
     event["requestContext"]["http"]["path"] = event["rawPath"].clone();
     event["headers"]["authorization"] = json!(format!("Bearer {}", writer.artist.token));
     let answer = sandbox.invoke(&event).await;
-    assert_eq!(answer["statusCode"], json!(200), "{answer}");
+    // Mined or not.
+    assert!([json!(200), json!(202)].contains(&answer["statusCode"]), "{answer}");
     let logs = sandbox.log();
     assert!(logs.contains("request answered"), "{logs}");
     let lines: Vec<_> = logs.lines().filter(|line| line.contains(&link.token)).collect();
