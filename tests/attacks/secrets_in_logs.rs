@@ -43,11 +43,12 @@ async fn no_code_key_token_or_address_is_logged_at_any_level() {
     }
 }
 
-/// Six digits of a code may stand in a longer number by chance.
+/// Six digits of a code may stand in a longer number, or be a time's fraction of a second, by chance.
 fn mentions(line: &str, secret: &str) -> bool {
     line.match_indices(secret).any(|(at, _)| {
         let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
-        let bytes = line.as_bytes();
-        secret.len() > 6 || !(is_digit(at.checked_sub(1).and_then(|at| bytes.get(at))) || is_digit(bytes.get(at + 6)))
+        let (before, rest) = (&line.as_bytes()[..at], &line.as_bytes()[at..]);
+        let is_part = is_digit(before.last()) || before.last() == Some(&b'.') || is_digit(rest.get(6));
+        secret.len() > 6 || !is_part
     })
 }
