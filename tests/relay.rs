@@ -1,7 +1,7 @@
 //! The relay through all functions: who can't stop whom, and lanes that change while it works.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     process::Command,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -65,10 +65,8 @@ async fn forty_new_accounts_that_spend_all_they_can_stop_no_established_artist()
     // What the newcomers may spend is what some thirty collections cost.
     let rich = with(u64::MAX).await;
     let began_on = window_now(DAY);
-    let first = create(&rich, &newcomers[0].key, "First").await;
-    assert_eq!(first["statusCode"], 200, "{first}");
     let spent = async || {
-        let (dynamodb, mut counters) = (stack.dynamodb().await, Vec::new());
+        let (dynamodb, mut counters) = (stack.dynamodb().await, BTreeMap::new());
         // A day may end between the write and this.
         for day in began_on..=window_now(DAY) {
             let rows = dynamodb.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
@@ -76,12 +74,20 @@ async fn forty_new_accounts_that_spend_all_they_can_stop_no_established_artist()
             let rows = rows.expression_attribute_values(":pk", pk).send().await.expect("an answer");
             let is_of_newcomers = |sk: &String| sk.starts_with("NEWCOMERS");
             for row in rows.items().iter().filter(|row| row["sk"].as_s().is_ok_and(is_of_newcomers)) {
-                counters.push(row["spent"].as_n().expect("a number").parse::<u64>().expect("wei"));
+                let spent = row["spent"].as_n().expect("a number").parse::<u64>().expect("wei");
+                counters.insert((day, row["sk"].as_s().expect("a key").clone()), spent);
             }
         }
-        counters.into_iter().max().expect("a counter")
+        counters
     };
-    let poor = with(8 * 5 * spent().await).await;
+    // Other writes of today are in the same counters.
+    let before = spent().await;
+    let first = create(&rich, &newcomers[0].key, "First").await;
+    assert_eq!(first["statusCode"], 200, "{first}");
+    let after = spent().await;
+    let costs = after.iter().map(|(counter, wei)| wei.saturating_sub(before.get(counter).copied().unwrap_or_default()));
+    let cost = costs.max().expect("a counter");
+    let poor = with(before.values().sum::<u64>() + 8 * 5 * cost).await;
 
     let (refused, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     let flood = async {
