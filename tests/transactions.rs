@@ -266,7 +266,8 @@ async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
         assert_eq!(again["statusCode"], 200, "a lost answer is asked for again: {again}");
         id
     };
-    let (answer, id) = tokio::join!(create.invoke(&event), cancelled);
+    // One who waits asks again until it is cancelled.
+    let (answer, id) = tokio::join!(create.write(&event), cancelled);
 
     assert_eq!(answer["statusCode"], 422, "whoever waits for it is told: {answer}");
     relay.invoke(&json!({})).await;
