@@ -208,9 +208,15 @@ async fn write_is_queued_with_at_most_eight_aws_calls_and_no_signature() {
         let (before, after) = calls.split_at(admission + 1);
         println!("{before:?}, then {} looks at the outcome", after.len());
         assert!(before.len() <= 8, "{before:?}");
-        // What was answered is noted for the key's artist.
-        let (noted, looks) = after.split_last().expect("calls");
-        assert!(noted == "PutItem" && looks.iter().all(|call| call == "BatchGetItem"), "{after:?}");
+        // What was answered is noted for the key's artist. A note that takes too long is given up.
+        let looks = match after.split_last() {
+            Some((noted, looks)) if noted == "PutItem" => looks,
+            _ => {
+                assert!(sandbox.log().contains("\"not noted"), "{after:?}");
+                after
+            }
+        };
+        assert!(looks.iter().all(|call| call == "BatchGetItem"), "{after:?}");
         let others = kms.take();
         assert!(others.iter().all(|call| call == "GetSecretValue"), "an endpoint signs nothing: {others:?}");
     }
