@@ -76,6 +76,8 @@ pub struct Call {
     pub capacity: f64,
     /// Rows in the response.
     pub rows: usize,
+    /// The expression of an update; empty for other calls.
+    pub update: String,
 }
 
 /// A running recorder.
@@ -145,6 +147,7 @@ async fn forward(
             .map_err(unreachable);
     }
     let (operation, needs) = needs_of(&headers, &body);
+    let update = if operation == "UpdateItem" { update_of(&body) } else { String::new() };
     lock(&upstream.records).needs.extend(needs);
     let mut request = upstream.client.post(&upstream.url).body(asking_for_capacity(&headers, body));
     for name in ["authorization", "content-type", "x-amz-date", "x-amz-target"] {
@@ -158,7 +161,7 @@ async fn forward(
     let headers = passed_on.into_iter().filter_map(|name| Some((name.clone(), received.get(&name)?.clone())));
     let body = answer.bytes().await.map_err(unreachable)?;
     let told = serde_json::from_slice(&body).unwrap_or_default();
-    let call = Call { operation, capacity: capacity_of(&told), rows: rows_of(&told) };
+    let call = Call { operation, capacity: capacity_of(&told), rows: rows_of(&told), update };
     lock(&upstream.records).calls.push(call);
     Ok((status, headers.collect::<HeaderMap>(), body).into_response())
 }
@@ -181,6 +184,11 @@ fn capacity_of(answer: &Value) -> f64 {
         Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
         table => table["CapacityUnits"].as_f64().unwrap_or_default(),
     }
+}
+
+fn update_of(body: &[u8]) -> String {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    request["UpdateExpression"].as_str().unwrap_or_default().to_owned()
 }
 
 fn rows_of(answer: &Value) -> usize {
