@@ -190,6 +190,27 @@ async fn document_is_read_again_when_asked_for_and_given_up_after_five_failures(
 }
 
 #[tokio::test]
+async fn what_is_put_off_to_the_second_of_a_wish_to_read_it_again_leaves_it_there() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
+    let documents = documents(&sandbox).await;
+    let uri = "ipfs://tides/both";
+    let queued = async || {
+        let mut queued = Vec::new();
+        for shard in 0..QUEUE_SHARDS {
+            queued.extend(documents.due(shard, 1_000, 10).await.unwrap());
+        }
+        queued
+    };
+    documents.queue(CHAIN, named([uri])).await.unwrap();
+    let first = queued().await.remove(0);
+    documents.read_again(CHAIN, [NamedDocument { uri, collection: collection(1), at: 500 }]).await.unwrap();
+    documents.put_off(&first, 500).await.unwrap();
+    let times: Vec<_> = queued().await.iter().map(|due| (due.due_at(), due.since)).collect();
+    assert_eq!(times, [(500, Some(500)), (501, None)]);
+}
+
+#[tokio::test]
 async fn documents_that_hang_hold_up_no_other_collection() {
     let stack = Stack::connect();
     let (asked, asked_before) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

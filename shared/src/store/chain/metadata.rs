@@ -264,20 +264,28 @@ impl Documents {
         Ok(())
     }
 
-    /// Reschedules a failed fetch to `due_again` (Unix seconds). One transaction.
+    /// Reschedules a failed fetch to `due_again` (Unix seconds), or to a later second if the document is in the queue
+    /// for that one already, as one to be read again is. A transaction for each second that is tried.
     pub async fn retry(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
         self.reschedule(due, DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() })
             .await
     }
 
-    /// Reschedules a fetch that wasn't tried. One transaction.
+    /// The same for a fetch that wasn't tried.
     pub async fn put_off(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
         self.reschedule(due, DueDocument { due: due_again, ..due.clone() }).await
     }
 
-    async fn reschedule(&self, due: &DueDocument, again: DueDocument) -> Result<(), StoreError> {
-        self.0.write_together(vec![self.0.deletion(&due.key())?, self.0.replacement(&again.key(), &again)?]).await?;
-        Ok(())
+    async fn reschedule(&self, due: &DueDocument, mut again: DueDocument) -> Result<(), StoreError> {
+        const ATTEMPTS: usize = 5;
+        for _ in 0..ATTEMPTS {
+            let writes = vec![self.0.deletion(&due.key())?, self.0.insertion(&again.key(), &again)?];
+            if self.0.write_together(writes).await? {
+                return Ok(());
+            }
+            again.due = again.due.saturating_add(1);
+        }
+        Err(StoreError::Contention("metadata documents"))
     }
 
     /// Removes a document from the queue: one that can never be fetched, or that need not be.
