@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use tests::{Collector, Sandbox, Stack, unused_address, within_one_day};
+use tests::{Collector, RpcProxy, Sandbox, Stack, unused_address, within_one_day};
 
 /// A new artist's first collection, asked for from an address.
 async fn create(function: &Sandbox, artist: &Collector, address: &str) -> u64 {
@@ -16,6 +16,14 @@ async fn create(function: &Sandbox, artist: &Collector, address: &str) -> u64 {
 #[tokio::test]
 async fn new_artists_of_a_network_use_up_its_share_and_no_more() {
     let stack = Stack::connect();
+    // What is reserved follows the chain's fees, which every block changes: these stay.
+    let fee = "0x5f5e100";
+    let (base, used, tips) = ([fee; 6], [0.5; 5], [[fee]; 5]);
+    let fees = json!({"oldestBlock": "0x1", "baseFeePerGas": base, "gasUsedRatio": used, "reward": tips});
+    let node = RpcProxy::in_front_of(&stack.map.rpc["8453"], move |call| {
+        (call["method"] == "eth_feeHistory").then(|| json!({"result": fees}))
+    });
+    let urls = json!({"8453": [node.await.url]}).to_string();
     let with = async |limit: &str, wei: u64| {
         let mut chains: Value = serde_json::from_str(&stack.map.names["Chains"]).expect("JSON");
         let chain = chains.as_array_mut().expect("chains").iter_mut().find(|chain| chain["id"] == 8_453);
@@ -23,7 +31,9 @@ async fn new_artists_of_a_network_use_up_its_share_and_no_more() {
         // Else no network has a limit.
         spending["networkDaily"] = json!(spending["newcomersDaily"].as_u64().expect("a budget") - 1);
         spending[limit] = json!(wei);
-        Sandbox::with_variables(&stack, "create-collection", &[("CHAINS", &chains.to_string())]).await
+        let variables = [("CHAINS", chains.to_string()), ("RPC_URLS", urls.clone())];
+        let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+        Sandbox::with_variables(&stack, "create-collection", &variables).await
     };
     let (open, poor) = (with("maxFeePerGas", 50_000_000_000).await, with("artistDaily", 1).await);
     let (statuses, elsewhere) = within_one_day(&stack, async || {
