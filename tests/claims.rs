@@ -196,7 +196,9 @@ async fn one_person_ten_times_at_once_gets_one_token() {
     let (writer, person) = (stack.new_writer().await, stack.new_artist().await);
     let link = stack.claim_link(&writer.key, writer.collection, json!({"count": 10})).await;
     let answers = join_all((0..10).map(|_| stack.claim_once(&link, &person))).await;
-    let answers: Vec<_> = answers.into_iter().map(Answer::expect_queued).collect();
+    // Ten contend for the link, and nothing is queued for one that finds it busy.
+    let answers = answers.into_iter().filter(|answer| ![429, 503].contains(&answer.status));
+    let answers: Vec<_> = answers.map(Answer::expect_queued).collect();
     let hash = stack.claim(&link, &person).await.expect_success().body["hash"].clone();
     assert!(answers.iter().all(|answer| answer.status == 202 || answer.body["hash"] == hash), "{answers:?}");
     assert_eq!(stack.tokens_of(account(&person), writer.collection).await, U256::ONE);
