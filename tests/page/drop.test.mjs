@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, found, giveWallet, hasToken, launch, looks, looksRight, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
+import { found, giveWallet, hasToken, launch, looks, looksRight, newAccount, newPage, open, pictures, show, signIn, stack } from "./support.mjs";
 
 const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
 const host = new URL(stack.api).origin;
@@ -90,7 +90,7 @@ test("whoever wants less motion sees minutes, and without script the page says w
 });
 
 test("an artist sells to a list in the studio, and those of it collect at their price", async () => {
-  const [listed, stranger] = (await askNode("eth_accounts", [])).slice(6, 8);
+  const [listed, stranger] = [await newAccount(), await newAccount()];
   const studio = await open(browser, { viewport: { width: 1280, height: 900 } });
   await signIn(studio, artist.email);
   await show(studio, "Moments");

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { HtmlValidate } from "html-validate";
 import { newArtist, publish, send, upload } from "./publisher.mjs";
-import { askNode, codeFor, found, hasToken, launch, looks, looksRight, mined, newPage, pictures, stack, unusedEmail } from "./support.mjs";
+import { askNode, codeFor, found, hasToken, launch, looks, looksRight, mined, newAccount, newPage, pictures, stack, unusedEmail } from "./support.mjs";
 
 const host = new URL(stack.api).origin;
 const works = fileURLToPath(new URL("../../local/demo/works/", import.meta.url));
@@ -339,9 +339,7 @@ async function injectWallet(page, account, { batches }) {
 
 for (const batches of [true, false]) {
   test(`a visitor collects with a wallet that ${batches ? "takes calls at once" : "takes one transaction after another"}`, async () => {
-    const account = `0x${crypto.randomUUID().replaceAll("-", "")}${"0".repeat(8)}`;
-    await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
-    await askNode("anvil_impersonateAccount", [account]);
+    const account = await newAccount();
     // A visitor who comes by their own link collects as well.
     const sender = batches ? `0x${crypto.randomUUID().replaceAll("-", "")}${"1".repeat(8)}` : account;
     const page = await visit(`${placeOf(2)}?ref=${sender}`, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });

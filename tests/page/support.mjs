@@ -239,6 +239,14 @@ export async function askNode(method, params) {
   return answer.result;
 }
 
+/** A new account with an ether, for which the default chain's node sends and does not sign: no other test uses it. */
+export async function newAccount() {
+  const account = `0x${crypto.randomUUID().replaceAll("-", "")}${"0".repeat(8)}`;
+  await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
+  await askNode("anvil_impersonateAccount", [account]);
+  return account;
+}
+
 /** Sends a transaction of an account that the default chain's node signs for, and returns its hash once it is mined. */
 export async function mined(transaction) {
   const hash = await askNode("eth_sendTransaction", [transaction]);
