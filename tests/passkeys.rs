@@ -176,6 +176,34 @@ async fn pending_passkey_is_kept_with_both_proofs_and_with_neither_alone() {
     assert!(mails.iter().any(|mail| mail.body_text.contains("that was to be removed stays")), "{mails:?}");
 }
 
+/// Whoever has the device has as many answers as they like, whoever has the mailbox as many codes.
+#[tokio::test]
+async fn two_proofs_of_one_side_and_another_passkeys_answer_keep_no_pending_passkey() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.new_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let name = id.as_str().expect("an id");
+    let mut other = stack.new_passkey(&artist).await;
+    stack.age_passkeys(&artist).await;
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    let own = [
+        stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await,
+        stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await,
+    ];
+    let mailed = [
+        stack.proof_by_mail(&artist, "keepPasskey", name).await,
+        stack.proof_by_mail(&artist, "keepPasskey", name).await,
+    ];
+    let others = stack.proof_by_passkey(&artist, &mut other, "keepPasskey", name).await;
+    for proofs in [[&own[0], &own[1]], [&mailed[0], &mailed[1]], [&others, &mailed[0]]] {
+        let refused = stack.keep_passkey(&artist, &id, &proofs).await.expect_error(400);
+        let words = "must be one by the passkey itself, and one by a code or a wallet";
+        assert_eq!(refused.body["errors"], json!([{"field": "proofs", "message": words}]), "{proofs:?}");
+    }
+    stack.keep_passkey(&artist, &id, &[&own[0], &mailed[0]]).await.expect_success();
+}
+
 #[tokio::test]
 async fn pending_passkey_is_added_again() {
     let stack = Stack::connect();

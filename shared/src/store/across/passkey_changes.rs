@@ -41,6 +41,8 @@ pub enum PasskeyRefusal {
     LastWayIn,
     /// The proof is of something else, was used, or is by a way in that doesn't count.
     Unproved,
+    /// The proofs that it stays are all by itself, or none is.
+    OneSided,
 }
 
 /// How a try to write ends; `None` if another change was faster.
@@ -204,7 +206,7 @@ impl PasskeyChanges {
             writes.push(self.checks.proofs.redemption(*proof, now)?);
         }
         if !is_by_itself || !is_by_another {
-            return Ok(Some(Err(PasskeyRefusal::Unproved)));
+            return Ok(Some(Err(PasskeyRefusal::OneSided)));
         }
         let kept = |known: &MarkedPasskey| {
             let expires_at = if known.id == *id { None } else { known.expires_at };

@@ -85,6 +85,8 @@ fn refused(refusal: PasskeyRefusal) -> ApiError {
             ApiError::conflict(format!("You have {MAX_PASSKEYS} passkeys already: remove one first"))
         }
         PasskeyRefusal::Unproved => unproved("proof"),
-        PasskeyRefusal::Unknown | PasskeyRefusal::Stays | PasskeyRefusal::LastWayIn => no_artist(),
+        PasskeyRefusal::Unknown | PasskeyRefusal::Stays | PasskeyRefusal::LastWayIn | PasskeyRefusal::OneSided => {
+            no_artist()
+        }
     }
 }

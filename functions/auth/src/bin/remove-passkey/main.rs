@@ -74,6 +74,9 @@ fn refused(refusal: PasskeyRefusal, field: &str) -> ApiError {
         PasskeyRefusal::LastWayIn => last_way_in("passkey"),
         PasskeyRefusal::Stays => ApiError::conflict("This passkey is not to be removed"),
         PasskeyRefusal::Unproved => unproved(field),
+        PasskeyRefusal::OneSided => {
+            ApiError::invalid_field(field, "must be one by the passkey itself, and one by a code or a wallet")
+        }
         PasskeyRefusal::Unknown | PasskeyRefusal::Known | PasskeyRefusal::TooMany => {
             ApiError::not_found("You have no passkey with this id")
         }
