@@ -35,6 +35,7 @@ mod first_contact;
 mod first_minutes;
 mod forget_device;
 mod gifts;
+mod give_proof;
 mod grant_permission;
 mod hidden_places;
 mod hide_moment;

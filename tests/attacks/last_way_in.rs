@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tests::{Answer, SignedIn, Stack, ceremony_of, unused_email};
 
+use super::stolen_token::old_token;
+
 /// How often removals are sent at once: they needn't meet each time.
 const ROUNDS: usize = 4;
 
@@ -125,6 +127,8 @@ async fn leaving_wallet_is_no_way_in() {
     // Whoever has lost the passkey keeps the wallet, and does no more with it.
     let by_wallet = stack.sign_in_with_wallet(&first).await;
     stack.connect_wallet(&by_wallet, &PrivateKeySigner::random()).await.expect_error(401);
+    let stolen = SignedIn { token: old_token(&stack, &by_wallet).await, ..by_wallet.clone() };
+    stack.connect_wallet(&stolen, &first).await.expect_error(401);
     stack.connect_wallet(&by_wallet, &first).await.expect_success();
     stack.remove_passkey(&by_passkey, &id, &removal).await.expect_success();
 }

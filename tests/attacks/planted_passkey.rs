@@ -6,6 +6,8 @@ use local::artists::prove_by_mail;
 use serde_json::{Value, json};
 use tests::{Answer, SignedIn, Stack, another_code, ceremony_of, unused_email};
 
+use super::stolen_token::old_token;
+
 /// Whether the artist's token may do what takes a recent sign-in.
 async fn is_fresh(stack: &Stack, artist: &SignedIn) -> bool {
     let answer = stack.add_payout_address(artist, PrivateKeySigner::random().address()).await;
@@ -50,6 +52,22 @@ async fn stolen_fresh_token_adds_no_passkey() {
     expect_unproved(&stack, &artist, &body, &of_other).await;
     assert!(stack.passkeys(&artist).await.is_empty());
     assert!(is_fresh(&stack, &stack.sign_in(&artist.email).await).await);
+}
+
+#[tokio::test]
+async fn token_of_a_quarter_of_an_hour_ago_asks_for_no_proof_and_removes_no_passkey() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let removal = stack.proof_by_mail(&artist, "removePasskey", id.as_str().expect("an id")).await;
+    let thief = SignedIn { token: old_token(&stack, &artist).await, ..artist.clone() };
+    let asked = json!({"act": "removePasskey", "subject": id});
+    for answer in [stack.ask_proof(&thief, &asked).await, stack.remove_passkey(&thief, &id, &removal).await] {
+        let refused = answer.expect_error(401);
+        assert!(refused.header("www-authenticate").contains("insufficient_user_authentication"), "{refused:?}");
+    }
+    stack.remove_passkey(&artist, &id, &removal).await.expect_success();
 }
 
 #[tokio::test]

@@ -103,7 +103,7 @@ async fn token_of_a_quarter_of_an_hour_ago_moves_no_money_and_deletes_no_account
 }
 
 /// The artist's token, as if of a sign-in 16 minutes ago.
-async fn old_token(stack: &Stack, artist: &SignedIn) -> String {
+pub(super) async fn old_token(stack: &Stack, artist: &SignedIn) -> String {
     let issued_at = get_current_timestamp() - 16 * 60;
     Forger::new(stack, artist).await.sign(|_, claims| claims["iat"] = json!(issued_at)).await
 }
