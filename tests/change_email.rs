@@ -22,6 +22,12 @@ async fn activity(stack: &Stack, artist: &SignedIn) -> Value {
     Answer::of(stack.get("/artists/activity").bearer_auth(&artist.token)).await.expect_success().body
 }
 
+/// Has a proof be for another act, as if it had been asked for that.
+async fn set_act(stack: &Stack, proof: &Value, act: &str) {
+    let row = format!("PROOF#{}", proof.as_str().expect("an id"));
+    stack.set("SecretTable", &row, "PROOF", "act", AttributeValue::S(act.to_owned())).await;
+}
+
 /// Has the seven days of a change be over.
 async fn wait_a_week(stack: &Stack, artist: &SignedIn, new: &str) {
     let table = &stack.map.names["ArtistTable"];
@@ -56,6 +62,8 @@ async fn address_changes_after_a_week_and_the_old_one_is_free() {
     let early = stack.log_in(&new, &early).await.expect_error(409);
     assert!(early.body.to_string().contains("signs in to an account from"), "{early:?}");
 
+    let third = unused_email();
+    let by_old = stack.proof_by_mail(&artist, "changeEmail", &third).await;
     wait_a_week(&stack, &artist, &new).await;
     assert_eq!(stack.sign_in(&new).await.wallet, artist.wallet);
     let shown = activity(&stack, &artist).await;
@@ -63,6 +71,10 @@ async fn address_changes_after_a_week_and_the_old_one_is_free() {
     let stranger = stack.sign_in(&artist.email).await;
     assert_ne!(stranger.wallet, artist.wallet, "the old address is anybody's who has the mailbox");
     keep(&stack, &artist.token).await.expect_error(404);
+    let new_proof = prove_by_mail(&stack.map, &artist.token, &third, "newEmail", &third).await.expect("a proof");
+    let body = json!({"email": third, "newProof": new_proof, "proof": by_old});
+    let refused = change(&stack, &artist, &body).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["proof"], "the mailbox of its code isn't the artist's any more");
 }
 
 #[tokio::test]
@@ -177,4 +189,46 @@ async fn first_address_takes_an_old_wallets_signature() {
     assert_eq!(activity(&stack, &artist).await["nextEmail"]["email"], json!(new));
     let proof = stack.proof_by_wallet(&artist, &founding, "keepEmail", &new).await;
     keep_with(&stack, &artist.token, &proof).await.expect_success();
+}
+
+#[tokio::test]
+async fn a_wallet_proves_no_mailbox_and_a_code_keeps_no_address() {
+    let stack = Stack::connect();
+    let (artist, wallet, new) = (stack.new_artist().await, PrivateKeySigner::random(), unused_email());
+    stack.connect_old_wallet(&artist, &wallet).await;
+    let asked = json!({"act": "newEmail", "subject": new, "way": "wallet", "address": wallet.address()});
+    assert_eq!(stack.ask_proof(&artist, &asked).await.expect_error(400).failing_fields(), ["way"]);
+
+    // Nor does it if it was asked for.
+    let by_mail = stack.proved_email(&artist, &new).await;
+    let own = stack.proof_by_wallet(&artist, &wallet, "changeEmail", &new).await;
+    let by_wallet = stack.proof_by_wallet(&artist, &wallet, "changeEmail", &new).await;
+    set_act(&stack, &by_wallet, "newEmail").await;
+    let body = json!({"email": new, "newProof": by_wallet, "proof": own});
+    assert_eq!(change(&stack, &artist, &body).await.expect_error(400).failing_fields(), ["newProof"]);
+    let body = json!({"email": new, "newProof": by_mail["newProof"], "proof": own});
+    change(&stack, &artist, &body).await.expect_success();
+    set_act(&stack, &by_mail["proof"], "keepEmail").await;
+    let refused = keep_with(&stack, &artist.token, &by_mail["proof"]).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["proof"]);
+}
+
+#[tokio::test]
+async fn proofs_of_a_change_and_of_its_stop_are_used_once() {
+    let stack = Stack::connect();
+    let (founding, new) = (PrivateKeySigner::random(), unused_email());
+    let artist = stack.sign_in_with_wallet(&founding).await;
+    let by_new = async || prove_by_mail(&stack.map, &artist.token, &new, "newEmail", &new).await.expect("a proof");
+    let own = stack.proof_by_wallet(&artist, &founding, "changeEmail", &new).await;
+    let keeping = stack.proof_by_wallet(&artist, &founding, "keepEmail", &new).await;
+    let body = json!({"email": new, "newProof": by_new().await, "proof": own});
+    change(&stack, &artist, &body).await.expect_success();
+    keep_with(&stack, &artist.token, &keeping).await.expect_success();
+
+    let mut body = json!({"email": new, "newProof": by_new().await, "proof": own});
+    assert_eq!(change(&stack, &artist, &body).await.expect_error(400).failing_fields(), ["proof"]);
+    body["proof"] = stack.proof_by_wallet(&artist, &founding, "changeEmail", &new).await;
+    change(&stack, &artist, &body).await.expect_success();
+    let again = keep_with(&stack, &artist.token, &keeping).await.expect_error(400);
+    assert_eq!(again.failing_fields(), ["proof"]);
 }

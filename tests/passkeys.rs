@@ -205,6 +205,35 @@ async fn two_proofs_of_one_side_and_another_passkeys_answer_keep_no_pending_pass
 }
 
 #[tokio::test]
+async fn proofs_that_a_passkey_goes_and_that_it_stays_are_used_once() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut passkey = stack.added_passkey(&artist).await;
+    let id = stack.only_passkey(&artist).await;
+    let name = id.as_str().expect("an id");
+    let removal = stack.proof_by_mail(&artist, "removePasskey", name).await;
+    stack.remove_passkey(&artist, &id, &removal).await.expect_success();
+    let (own, mailed) = (
+        stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await,
+        stack.proof_by_mail(&artist, "keepPasskey", name).await,
+    );
+    stack.keep_passkey(&artist, &id, &[&own, &mailed]).await.expect_success();
+
+    let again = stack.remove_passkey(&artist, &id, &removal).await.expect_error(400);
+    assert_eq!(again.failing_fields(), ["proof"]);
+    stack.remove_passkey_by_mail(&artist, &id).await.expect_success();
+    let (new_own, new_mailed) = (
+        stack.proof_by_passkey(&artist, &mut passkey, "keepPasskey", name).await,
+        stack.proof_by_mail(&artist, "keepPasskey", name).await,
+    );
+    for proofs in [[&own, &new_mailed], [&new_own, &mailed]] {
+        let again = stack.keep_passkey(&artist, &id, &proofs).await.expect_error(400);
+        assert_eq!(again.failing_fields(), ["proofs"], "{proofs:?}");
+    }
+    stack.keep_passkey(&artist, &id, &[&new_own, &new_mailed]).await.expect_success();
+}
+
+#[tokio::test]
 async fn pending_passkey_is_added_again() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
@@ -262,7 +291,11 @@ async fn old_wallet_adds_a_passkey_where_mails_come_back() {
     stack.connect_wallet(&artist, &young).await.expect_success();
     let stopped = format!("STOPPED#{:x}", Sha256::digest(&artist.email));
     let to_come = AttributeValue::N("4000000000".to_owned());
+    let (_, body) = stack.made_passkey(&artist.token).await;
+    let mailed = stack.proof_by_mail(&artist, "addPasskey", ceremony_of(&body)).await;
     stack.set("SecretTable", &stopped, "STOPPED", "expires_at", to_come).await;
+    let refused = stack.add_passkey(&artist, &body, &mailed).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["proof"], "the code was given before");
     let (_, body) = stack.made_passkey(&artist.token).await;
     let by_mail = json!({"act": "addPasskey", "subject": body["ceremony"]});
     stack.ask_proof(&artist, &by_mail).await.expect_error(422);

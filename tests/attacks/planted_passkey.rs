@@ -152,10 +152,14 @@ async fn removed_passkey_ends_its_tokens_and_adds_no_other() {
     let artist = stack.new_artist().await;
     let mut passkey = stack.added_passkey(&artist).await;
     let id = stack.only_passkey(&artist).await;
+    let thief = stack.sign_in_with_passkey(&mut passkey).await;
+    let (_, body) = stack.made_passkey(&thief.token).await;
+    let before = stack.proof_by_passkey(&thief, &mut passkey, "addPasskey", ceremony_of(&body)).await;
     let owner = stack.sign_in(&artist.email).await;
     stack.remove_passkey_by_mail(&owner, &id).await.expect_success();
     // While it is to be removed, it proves nothing but that, and that it is to stay with another way in.
     let thief = stack.sign_in_with_passkey(&mut passkey).await;
+    expect_unproved(&stack, &thief, &body, &before).await;
     let (_, body) = stack.made_passkey(&thief.token).await;
     let asked = json!({"act": "addPasskey", "subject": body["ceremony"], "way": "passkey"});
     stack.ask_proof(&thief, &asked).await.expect_error(422);
