@@ -196,7 +196,7 @@ async fn two_proofs_of_one_side_and_another_passkeys_answer_keep_no_pending_pass
         stack.proof_by_mail(&artist, "keepPasskey", name).await,
     ];
     let others = stack.proof_by_passkey(&artist, &mut other, "keepPasskey", name).await;
-    for proofs in [[&own[0], &own[1]], [&mailed[0], &mailed[1]], [&others, &mailed[0]]] {
+    for proofs in [[&own[0], &own[1]], [&mailed[0], &mailed[1]], [&others, &mailed[0]], [&own[0], &others]] {
         let refused = stack.keep_passkey(&artist, &id, &proofs).await.expect_error(400);
         let words = "must be one by the passkey itself, and one by a code or a wallet";
         assert_eq!(refused.body["errors"], json!([{"field": "proofs", "message": words}]), "{proofs:?}");

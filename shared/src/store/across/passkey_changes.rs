@@ -41,7 +41,7 @@ pub enum PasskeyRefusal {
     LastWayIn,
     /// The proof is of something else, was used, or is by a way in that doesn't count.
     Unproved,
-    /// The proofs that it stays are all by itself, or none is.
+    /// Of the proofs that it stays, none is by itself, or none by a code or a wallet.
     OneSided,
 }
 
@@ -162,8 +162,8 @@ impl PasskeyChanges {
         Ok(outcome(1, self.secrets.write_or_reasons(writes).await?))
     }
 
-    /// Keeps a passkey that is to be removed, by its own answer and a proof of another way in. `now` is in Unix seconds. Three
-    /// to eight reads and one transaction.
+    /// Keeps a passkey that is to be removed, by its own answer and a code or a wallet's signature. `now` is in Unix
+    /// seconds. Three to eight reads and one transaction.
     pub async fn keep(
         &self,
         artist: ArtistId,
