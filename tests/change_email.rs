@@ -225,10 +225,14 @@ async fn proofs_of_a_change_and_of_its_stop_are_used_once() {
     change(&stack, &artist, &body).await.expect_success();
     keep_with(&stack, &artist.token, &keeping).await.expect_success();
 
-    let mut body = json!({"email": new, "newProof": by_new().await, "proof": own});
-    assert_eq!(change(&stack, &artist, &body).await.expect_error(400).failing_fields(), ["proof"]);
-    body["proof"] = stack.proof_by_wallet(&artist, &founding, "changeEmail", &new).await;
-    change(&stack, &artist, &body).await.expect_success();
+    let own_again = stack.proof_by_wallet(&artist, &founding, "changeEmail", &new).await;
+    let new_again = json!(by_new().await);
+    for (new_proof, proof, used) in [(&body["newProof"], &own_again, "newProof"), (&new_again, &own, "proof")] {
+        let again = json!({"email": new, "newProof": new_proof, "proof": proof});
+        assert_eq!(change(&stack, &artist, &again).await.expect_error(400).failing_fields(), [used]);
+    }
+    let again = json!({"email": new, "newProof": new_again, "proof": own_again});
+    change(&stack, &artist, &again).await.expect_success();
     let again = keep_with(&stack, &artist.token, &keeping).await.expect_error(400);
     assert_eq!(again.failing_fields(), ["proof"]);
 }
