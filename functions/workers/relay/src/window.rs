@@ -122,7 +122,7 @@ mod tests {
             valid_until: None,
             max_batch_len: None,
             not_before: None,
-            plan_hash: None,
+            plan_hash: String::new(),
         }
     }
 

@@ -48,10 +48,9 @@ pub struct Queued {
     /// Block before which it isn't packed again, after somebody else's token came first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<u64>,
-    /// Hash of the plan that was queued; rows of the version before have none. Whoever may leave it out may queue anything of
-    /// this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan_hash: Option<String>,
+    /// Hash of the plan that was queued; no plan has that of a row that lacks it.
+    #[serde(default)]
+    pub plan_hash: String,
 }
 
 impl Queued {
@@ -63,7 +62,7 @@ impl Queued {
     /// Whether a transaction's row is what was queued: functions that queue transactions of one kind may put a row over
     /// that of another.
     pub fn is_of(&self, row: &Transaction) -> bool {
-        self.artist_id == row.artist_id && self.plan_hash.as_ref().is_none_or(|hash| hash == row.plan.hash())
+        self.artist_id == row.artist_id && self.plan_hash == row.plan.hash()
     }
 }
 
@@ -79,7 +78,7 @@ impl Transaction {
             valid_until: self.valid_until,
             max_batch_len: None,
             not_before: None,
-            plan_hash: Some(self.plan.hash().to_owned()),
+            plan_hash: self.plan.hash().to_owned(),
         }
     }
 }
@@ -163,7 +162,7 @@ impl Transactions {
         let found: Option<Queued> = self.table.get(&rows::queued(chain, kind, place)).await?;
         Ok(match found {
             Some(queued) => Queued { kind, ..queued },
-            None => Queued { plan_hash: Some(String::new()), ..transaction.queued() },
+            None => Queued { plan_hash: String::new(), ..transaction.queued() },
         })
     }
 
