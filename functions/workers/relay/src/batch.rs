@@ -12,12 +12,9 @@ use shared::{
 };
 
 use crate::{
-    chain::{ChainRelay, Times},
+    chain::{ChainRelay, SIDE_BY_SIDE, Times},
     error::RelayError,
 };
-
-/// Rows that are claimed or marked side by side.
-const SIDE_BY_SIDE: usize = 16;
 
 /// A batch, and what this process has seen of it.
 pub(crate) struct Tracked {

@@ -22,6 +22,9 @@ use crate::error::RelayError;
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Reads, writes and calls that are made side by side.
+pub(crate) const SIDE_BY_SIDE: usize = 16;
+
 /// See [`ChainRelay::window`].
 pub(crate) const WINDOW: usize = 4_000;
 

@@ -10,7 +10,7 @@ use shared::{
 
 use crate::{
     batch::Tracked,
-    chain::{ChainRelay, Leadership},
+    chain::{ChainRelay, Leadership, SIDE_BY_SIDE},
     error::{RelayError, ensure_leader, retry_if_node},
     lane::Lane,
     outcome::{Conclusion, conclude, settle},
@@ -18,9 +18,6 @@ use crate::{
     watch::{close, testimony},
     words::Words,
 };
-
-/// Batches whose blocks are looked for side by side.
-const SIDE_BY_SIDE: usize = 16;
 
 /// State of an unfinalized batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use shared::{
 
 use crate::{
     batch::own,
-    chain::{ChainRelay, Leadership},
+    chain::{ChainRelay, Leadership, SIDE_BY_SIDE},
     error::{RelayError, ensure_unchanged},
     overtaken::overtaken,
     signed::transaction,
@@ -39,9 +39,6 @@ const MAX_DOUBLINGS: u32 = 6;
 
 /// Most characters of a reason that waits: contracts write them, and a batch's row holds all of its transactions'.
 const LONGEST_REASON: usize = 200;
-
-/// Outcomes that are stored side by side.
-const SIDE_BY_SIDE: usize = 16;
 
 /// What happens to a transaction after its batch.
 enum Verdict {

@@ -26,10 +26,10 @@ use shared::{
     store::artist::Transaction,
 };
 
-use crate::{chain::ChainRelay, error::RelayError};
-
-/// Readings that have calls of their own and are made side by side.
-const SIDE_BY_SIDE: usize = 16;
+use crate::{
+    chain::{ChainRelay, SIDE_BY_SIDE},
+    error::RelayError,
+};
 
 /// What transactions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,10 +19,10 @@ use shared::{
     telemetry,
 };
 
-use crate::{chain::ChainRelay, error::RelayError};
-
-/// Operations whose words are looked for side by side.
-const SIDE_BY_SIDE: usize = 16;
+use crate::{
+    chain::{ChainRelay, SIDE_BY_SIDE},
+    error::RelayError,
+};
 
 /// What is said of a transaction that no node has words for.
 pub(crate) const UNEXPLAINED: &str = "The call failed on the chain";
