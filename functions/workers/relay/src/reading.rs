@@ -81,8 +81,6 @@ pub(crate) struct Told {
 pub(crate) struct Reader {
     pub(crate) chain: Chain,
     node: Node,
-    /// The same, for what others pass: transactions, receipts and nonces come first at a node that limits calls.
-    bulk: Node,
     provenance: Provenance,
 }
 
@@ -124,12 +122,7 @@ impl Answer {
 
 impl Reader {
     pub(crate) fn new(relay: &ChainRelay) -> Self {
-        Self {
-            chain: relay.chain.clone(),
-            node: relay.node.clone(),
-            bulk: relay.node.in_bulk(),
-            provenance: relay.provenance.clone(),
-        }
+        Self { chain: relay.chain.clone(), node: relay.node.clone(), provenance: relay.provenance.clone() }
     }
 
     /// The newest block; another node's, if there is one, where readings as of it failed. One call, and then one to
@@ -146,26 +139,28 @@ impl Reader {
     /// Tells each answer once it is found. One call for what contracts say, one for each lane and each account, and
     /// what [`Provenance::of`] takes for each collection.
     pub(crate) async fn read(self: Arc<Self>, block: B256, asked: Vec<Asked>, answers: UnboundedSender<Told>) {
-        let (reader, answers) = (&*self, &answers);
+        // Transactions, receipts and nonces come first at a node that limits calls.
+        let bulk = self.node.in_bulk();
+        let (reader, node, answers) = (&*self, &bulk, &answers);
         let lanes: HashSet<_> = asked.iter().flat_map(|asked| asked.lanes.iter().map(|(lane, _)| *lane)).collect();
         let nonces: Nonces<'_> =
-            lanes.into_iter().map(|lane| (lane, reader.next_nonce(lane, block).boxed().shared())).collect();
+            lanes.into_iter().map(|lane| (lane, next_nonce(node, lane, block).boxed().shared())).collect();
         let nonces = &nonces;
         let (together, alone): (Vec<_>, Vec<_>) = asked.into_iter().partition(|asked| asked.question.is_of_contracts());
-        let tell = |asked| reader.tell(asked, block, nonces, answers).boxed();
+        let tell = |asked| reader.tell(node, asked, block, nonces, answers).boxed();
         let (together, alone): (Vec<_>, Vec<_>) =
             (together.into_iter().map(tell).collect(), alone.into_iter().map(tell).collect());
         join(join_all(together), stream::iter(alone).buffer_unordered(SIDE_BY_SIDE).collect::<()>()).await;
     }
 
-    async fn tell(&self, asked: Asked, block: B256, nonces: &Nonces<'_>, answers: &UnboundedSender<Told>) {
-        let (question, answer) = (asked.question, self.answer(asked, block, nonces).await);
+    async fn tell(&self, node: &Node, asked: Asked, block: B256, nonces: &Nonces<'_>, answers: &UnboundedSender<Told>) {
+        let (question, answer) = (asked.question, self.answer(node, asked, block, nonces).await);
         // The leader may have ended.
         let _ = answers.unbounded_send(Told { question, block, answer });
     }
 
-    async fn answer(&self, asked: Asked, block: B256, nonces: &Nonces<'_>) -> Result<Answer, RelayError> {
-        let Self { chain, bulk: node, provenance, .. } = self;
+    async fn answer(&self, node: &Node, asked: Asked, block: B256, nonces: &Nonces<'_>) -> Result<Answer, RelayError> {
+        let Self { chain, provenance, .. } = self;
         let addresses = &chain.addresses;
         let Asked { question, account, plan, lanes } = asked;
         Ok(match question {
@@ -201,8 +196,8 @@ impl Reader {
             Question::Account(account) => Answer::Account(node.has_code(account).await?),
         })
     }
+}
 
-    async fn next_nonce(&self, lane: model::Address, block: B256) -> Result<u64, Arc<NodeError>> {
-        self.bulk.next_nonce(lane.into(), block).await.map_err(Arc::new)
-    }
+async fn next_nonce(node: &Node, lane: model::Address, block: B256) -> Result<u64, Arc<NodeError>> {
+    node.next_nonce(lane.into(), block).await.map_err(Arc::new)
 }
