@@ -15,7 +15,7 @@ use crate::{
     lane::Lane,
     outcome::{Conclusion, conclude, settle},
     report::Report,
-    watch::{close, testimony},
+    watch::{record, testimony},
     words::Words,
 };
 
@@ -125,7 +125,7 @@ pub(crate) async fn confirm(
                 if let Some(conclusion) = concluded.or_else(retry_if_node)? {
                     report.ended += conclusion.ended;
                     if !conclusion.waits_for_words {
-                        *tracked = close(leadership, batch.clone(), &receipt, conclusion).await?;
+                        *tracked = record(leadership, batch.clone(), &receipt, conclusion).await?;
                     }
                 }
             }

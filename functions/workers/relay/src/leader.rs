@@ -206,11 +206,7 @@ impl<'a> Leader<'a> {
     }
 
     async fn close_mined(&mut self) -> Result<bool, RelayError> {
-        let mut has_closed = false;
-        for lane in &mut self.lanes {
-            has_closed |= close_mined(self.leadership, lane, &mut self.words, self.report).await?;
-        }
-        Ok(has_closed)
+        close_mined(self.leadership, &mut self.lanes, &mut self.words, self.report).await
     }
 
     async fn rebroadcast(&mut self) -> Result<(), RelayError> {

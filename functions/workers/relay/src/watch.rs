@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use alloy::primitives::U256;
+use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::node::{Receipt, Standing},
     model::{Fees, MarketFees},
@@ -12,7 +13,7 @@ use shared::{
 
 use crate::{
     batch::Tracked,
-    chain::{ChainRelay, Leadership},
+    chain::{ChainRelay, Leadership, SIDE_BY_SIDE},
     doubt::Doubts,
     error::{RelayError, ensure_leader, retry_if_node},
     lane::{Lane, report_foreign_use},
@@ -24,17 +25,44 @@ use crate::{
     words::Words,
 };
 
-/// Closes the batches of a lane that are mined. Returns whether there were any. One node call each, one more for each
+/// Closes the batches of lanes that are mined. Returns whether there were any. One node call each, one more for each
 /// earlier version, and those of [`testimony`] for each that is in a block.
 pub(crate) async fn close_mined(
     leadership: Leadership<'_>,
+    lanes: &mut [Lane<'_>],
+    words: &mut Words<'_>,
+    report: &mut Report,
+) -> Result<bool, RelayError> {
+    let relay = leadership.relay;
+    // A node that hangs costs its wait once, however many are open.
+    let decided: Vec<_> = stream::iter(lanes.iter_mut().flat_map(|lane| lane.open.iter_mut()))
+        .map(|tracked| decide(relay, tracked))
+        .buffered(SIDE_BY_SIDE)
+        .try_collect()
+        .await?;
+    let (mut decided, mut has_closed) = (decided.into_iter(), false);
+    for lane in lanes {
+        let receipts: Vec<_> = decided.by_ref().take(lane.open.len()).collect();
+        has_closed |= close(leadership, lane, receipts, words, report).await?;
+    }
+    Ok(has_closed)
+}
+
+/// Closes those of a lane's open batches that have a receipt, once their outcomes are stored.
+async fn close(
+    leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
+    receipts: Vec<Option<Receipt>>,
     words: &mut Words<'_>,
     report: &mut Report,
 ) -> Result<bool, RelayError> {
     let (mut index, mut has_closed) = (0, false);
-    while index < lane.open.len() {
-        let Some((receipt, conclusion)) = decide(leadership.relay, words, &mut lane.open[index]).await? else {
+    for receipt in receipts {
+        let concluded = match &receipt {
+            Some(receipt) => conclude_open(leadership.relay, words, &mut lane.open[index], receipt).await?,
+            None => None,
+        };
+        let Some((receipt, conclusion)) = receipt.zip(concluded) else {
             index += 1;
             continue;
         };
@@ -45,7 +73,7 @@ pub(crate) async fn close_mined(
         }
         let tracked = lane.open.remove(index);
         lane.on_chain = lane.on_chain.max(tracked.nonce().saturating_add(1));
-        lane.unfinalized.push(close(leadership, tracked.batch, &receipt, conclusion).await?);
+        lane.unfinalized.push(record(leadership, tracked.batch, &receipt, conclusion).await?);
         lane.reset_backoff();
         has_closed = true;
     }
@@ -199,13 +227,8 @@ async fn find_foreign_transaction(
     Ok(())
 }
 
-/// The receipt of an open batch, after its transactions' outcomes are stored, those aside that wait for words; `None`
-/// without one that decides, or if the nodes failed.
-async fn decide(
-    relay: &ChainRelay,
-    words: &mut Words<'_>,
-    tracked: &mut Tracked,
-) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
+/// The receipt of an open batch that decides; `None` without one, or if the nodes failed.
+async fn decide(relay: &ChainRelay, tracked: &mut Tracked) -> Result<Option<Receipt>, RelayError> {
     let since = tracked.look_after.elapsed();
     if tracked.look_after > Instant::now() {
         return Ok(None);
@@ -218,17 +241,27 @@ async fn decide(
         }
         let pause = if is_known { relay.times.fresh / 4 } else { Duration::ZERO };
         tracked.look_after = Instant::now() + pause;
-        let Some((receipt, true)) = testimony(relay, tracked).await? else { return Ok(None) };
-        // Where blocks have to be followed by others, what failed is told by and by.
-        let is_settled = relay.chain.confirmations == 0;
-        let conclusion = conclude(relay, words, &tracked.batch, &receipt, is_settled).await?;
-        if conclusion.waits_for_words {
-            // They come between two turns.
-            tracked.look_after = Instant::now();
-        }
-        Ok(Some((receipt, conclusion)))
+        Ok(testimony(relay, tracked).await?.and_then(|(receipt, decides)| decides.then_some(receipt)))
     };
     decided.await.or_else(retry_if_node)
+}
+
+/// Stores the outcomes of an open batch's transactions, those aside that wait for words; `None` if the nodes failed.
+async fn conclude_open(
+    relay: &ChainRelay,
+    words: &mut Words<'_>,
+    tracked: &mut Tracked,
+    receipt: &Receipt,
+) -> Result<Option<Conclusion>, RelayError> {
+    // Where blocks have to be followed by others, what failed is told by and by.
+    let is_settled = relay.chain.confirmations == 0;
+    let concluded = conclude(relay, words, &tracked.batch, receipt, is_settled).await.map(Some);
+    let concluded = concluded.or_else(retry_if_node)?;
+    if concluded.as_ref().is_some_and(|conclusion| conclusion.waits_for_words) {
+        // They come between two turns.
+        tracked.look_after = Instant::now();
+    }
+    Ok(concluded)
 }
 
 /// Whether the healthiest node has a receipt of one of a batch's versions.
@@ -263,7 +296,7 @@ pub(crate) async fn testimony(
 }
 
 /// Records the block that has a batch, with what became of its transactions there.
-pub(crate) async fn close(
+pub(crate) async fn record(
     leadership: Leadership<'_>,
     mut batch: Batch,
     receipt: &Receipt,

@@ -1,6 +1,7 @@
 //! A bad node in first place, and a good one behind it.
 
 use std::{
+    collections::BTreeSet,
     iter,
     sync::{
         Arc, Mutex, PoisonError,
@@ -13,6 +14,7 @@ use local::workshop::Workshop;
 use relay::ChainRelay;
 use serde_json::json;
 use shared::{
+    chain::node::Node,
     model::{TransactionId, TransactionStatus},
     store::artist::{Artist, NewTransaction},
 };
@@ -94,6 +96,42 @@ async fn slow_node_keeps_all_due_batches_waiting_together() -> Result<(), Error>
     let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(asked.len() >= 2 && asked[0] != asked[1], "{asked:?}");
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_node_keeps_all_open_batches_waiting_together() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-slow-receipts", 2).await?;
+    let (node, expected) = (workshop.node().await?, ["ar://0", "ar://1"].map(str::to_owned));
+    node.anvil_set_auto_mine(false).await?;
+    let sender = relay(&workshop, &workshop.rpc_url)?;
+    let (holder, running) = (sender.holder.clone(), spawn(sender));
+    for (artist, uri) in artists.iter().zip(&expected) {
+        let id = queue(&workshop, artist, vec![renaming(collection, uri)]).await?[0];
+        until_pooled(&workshop, &until_sent(&workshop, artist, id).await?).await?;
+    }
+    running.kill().await?;
+    let (gate, asked) = (Gate::default(), Arc::new(Mutex::new(BTreeSet::new())));
+    let (held, seen) = (gate.clone(), Arc::clone(&asked));
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        if request.operation != "eth_getTransactionReceipt" {
+            return Act::Forward;
+        }
+        let hash = request.body["params"][0].as_str().unwrap_or_default().to_owned();
+        seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash);
+        Act::Wait(held.clone())
+    })
+    .await?;
+    // Of batches that are looked for in turn, the second is never asked for.
+    let urls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
+    let slow = Node::with_timeout(&urls, workshop.chain.id, FOREVER)?;
+    let mut running = spawn(ChainRelay { holder, node: slow, ..relay(&workshop, &workshop.rpc_url)? });
+
+    until("asked for both", async || Ok(asked.lock().unwrap_or_else(PoisonError::into_inner).len() == 2)).await?;
+
+    gate.open();
+    node.anvil_mine(Some(1), None).await?;
+    running.done().await?;
+    assert_done_once(&workshop, collection, &expected).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
