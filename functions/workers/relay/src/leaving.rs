@@ -22,7 +22,7 @@ pub(crate) enum Departure {
     #[default]
     Unknown,
     /// The last one stays, with this reason, unless the node or the index lags.
-    Refused(&'static str),
+    Refused(String),
 }
 
 impl Departure {

@@ -49,7 +49,7 @@ enum Preparation {
     /// Nothing: it mustn't, or can't any more.
     Never(String),
     /// Nothing as long as nodes say this.
-    Suspected(&'static str),
+    Suspected(String),
     /// Nothing before it is known who made its collections.
     OfUnknownOrigin,
 }
@@ -123,9 +123,7 @@ impl Packer {
                 fit => return Ok(fit),
             },
             Preparation::Never(reason) => reason,
-            Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id, leadership.times.grace) => {
-                reason.to_owned()
-            }
+            Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id, leadership.times.grace) => reason,
             Preparation::OfUnknownOrigin => {
                 self.suspicions.pause(row.id);
                 draft.hold(row);
@@ -161,8 +159,8 @@ impl Packer {
         let Some(binding) = self.bind(lanes, row, draft) else { return Ok(Preparation::Later) };
         let mut calls = match row.plan.calls(addresses, &binding) {
             Ok(calls) => calls,
-            Err(BindError::NoNextToken) => return Ok(Preparation::Suspected("The collection is no longer there")),
-            Err(BindError::NoSale) => return Ok(Preparation::Suspected("The moment's sale is no longer there")),
+            Err(BindError::NoNextToken) => return Ok(suspected("The collection is no longer there")),
+            Err(BindError::NoSale) => return Ok(suspected("The moment's sale is no longer there")),
             Err(error @ (BindError::Refused { .. } | BindError::Changed | BindError::SoldOut)) => {
                 return Ok(Preparation::Never(error.to_string()));
             }
@@ -250,6 +248,10 @@ impl Packer {
             Plan::Calls { .. } | Plan::Moment(_) => Some(Binding::Nothing),
         }
     }
+}
+
+fn suspected(reason: &str) -> Preparation {
+    Preparation::Suspected(reason.to_owned())
 }
 
 /// Ends what no endpoint would have queued.

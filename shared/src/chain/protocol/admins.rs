@@ -45,12 +45,8 @@ pub async fn has_other_admins<E: From<StoreError> + From<NodeError>>(
 }
 
 /// What an admin is told who must not leave.
-pub fn last_admin(place: &MomentRef) -> &'static str {
-    if place.is_whole_collection() {
-        "You are the last admin of this collection: make somebody else one first"
-    } else {
-        "You are the last admin of this moment: make somebody else one first"
-    }
+pub fn last_admin(place: &MomentRef) -> String {
+    format!("You are the last admin of this {}: make somebody else one first", kind(place))
 }
 
 /// "moment" or "collection".
