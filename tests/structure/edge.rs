@@ -7,7 +7,7 @@ use std::{
 };
 
 use local::paths::Paths;
-use serde_json::Value;
+use serde_json::{Value, json};
 use template::{Resource, Template, resolve};
 
 use crate::checkout::template;
@@ -215,6 +215,23 @@ fn the_firewall_limits_each_class_of_routes_by_client_in_the_contracts_words() {
     let value = |name: &str| defaults[name].parse::<u64>().expect("a number");
     assert!(value("CodesPerClientHourly") >= OFFICE && value("SignInsPerClientHourly") >= 2 * OFFICE);
     assert!(value("CodesPerClientHourly") * 10 <= value("CodesTotalHourly"), "a network uses up everybody's codes");
+}
+
+#[test]
+fn the_firewall_keeps_no_credential_of_what_it_refuses() {
+    let template = template();
+    let log = properties(resource(&template, "AWS::WAFv2::LoggingConfiguration"));
+    let redacted = log["RedactedFields"].as_array().expect("fields");
+    // `POST /claims/{token}`, `POST /mails/unsubscribe?token=`.
+    let mut fields = vec![json!({"UriPath": {}}), json!({"QueryString": {}})];
+    fields.extend(["authorization", "x-api-key", "cookie"].map(|name| json!({"SingleHeader": {"Name": name}})));
+    for field in fields {
+        assert!(redacted.contains(&field), "{field} of refused requests is logged");
+    }
+    // They have whole requests, those that pass included.
+    let firewall = properties(resource(&template, "AWS::WAFv2::WebACL")).to_string();
+    assert!(firewall.contains(r#""SampledRequestsEnabled":false"#), "{firewall}");
+    assert!(!firewall.contains(r#""SampledRequestsEnabled":true"#), "{firewall}");
 }
 
 #[test]
