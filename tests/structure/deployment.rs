@@ -158,8 +158,24 @@ fn every_key_is_watched() {
     assert_watched(pattern, "aws.kms", &["PutKeyPolicy", "CreateGrant", "DisableKey", "ScheduleKeyDeletion"]);
 }
 
+/// Beginnings of the names of roles of functions and of their schedules:
+/// <https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-specification-generated-resources-function.html>
+fn generated_roles(template: &Template, stage: &str) -> BTreeSet<String> {
+    let mut roles = BTreeSet::new();
+    for function in template.resources("AWS::Serverless::Function") {
+        let id = function.logical_id;
+        roles.insert(format!("moments-{stage}-{id}Role-"));
+        for (event, settings) in function.properties["Events"].as_mapping().into_iter().flatten() {
+            if settings["Type"] == "ScheduleV2" {
+                roles.insert(format!("moments-{stage}-{id}{}Role-", event.as_str().expect("a name")));
+            }
+        }
+    }
+    roles
+}
+
 #[test]
-fn every_role_that_a_key_trusts_by_name_is_watched() {
+fn every_role_that_a_key_trusts_by_name_is_watched_and_no_other() {
     let template = template();
     let pattern = keys_pattern(&template);
     let names = template.deployed(BTreeMap::new()).expect("names");
@@ -169,12 +185,19 @@ fn every_role_that_a_key_trusts_by_name_is_watched() {
     let mut trusted = BTreeSet::new();
     for principals in policies.values().flatten().filter_map(|statement| statement.conditions.get("ArnLike")) {
         for role in resolve_all(&principals["aws:PrincipalArn"], &names).expect("roles") {
-            let name = role.split(":role/").nth(1).and_then(|name| name.strip_suffix("FunctionRole-*"));
+            let name = role.split(":role/").nth(1).and_then(|name| name.strip_suffix('*'));
             trusted.insert(name.expect("a pattern of names").to_owned());
         }
     }
     assert!(trusted.len() >= 5, "keys trust {trusted:?}");
-    assert_eq!(watched, trusted);
+    let watches = |role: &str| watched.iter().filter(|beginning| role.starts_with(*beginning)).count();
+    assert_eq!(watched.len(), trusted.len());
+    for role in &trusted {
+        assert_eq!(watches(role), 1, "{role}");
+    }
+    for role in generated_roles(&template, &names["Stage"]) {
+        assert!(trusted.contains(&role) || watches(&role) == 0, "{role} is watched, and no key trusts it");
+    }
     let calls = ["CreateRole", "UpdateAssumeRolePolicy", "PutRolePolicy", "AttachRolePolicy"];
     assert_watched(pattern, "aws.iam", &calls);
 }
