@@ -99,8 +99,9 @@ fn step_of_accepted(
         is_lowest && tracked.lowest_since.get_or_insert(market.block).saturating_add(MAX_BLOCKS) <= market.block;
     let is_raised = tracked.batch.attempts.len() > MAX_RAISES;
     if !is_passed_over {
-        // One that lies raises fees no further.
-        let is_underpriced = doubts.is_underpriced && !is_raised && tracked.raised_in < Some(market.block);
+        // One that lies raises no fees but those that the market exceeds. A pool that asks for more passes over it.
+        let is_dear = market.exceeds(newest.fees) && tracked.raised_in < Some(market.block);
+        let is_underpriced = doubts.is_underpriced && is_dear && !is_raised;
         return if is_underpriced { Step::BumpFees } else { Step::Wait };
     }
     let is_too_large = is_raised && tracked.batch.members.len() > 1;
@@ -184,14 +185,16 @@ mod tests {
     }
 
     #[test]
-    fn underpriced_batch_is_raised_once_a_block_and_twice_in_all() {
+    fn underpriced_batch_is_raised_where_the_market_exceeds_it_once_a_block_and_twice_in_all() {
         let (mut tracked, doubts) = (accepted(), Doubts { is_underpriced: true, ..SILENCE });
-        assert_eq!(step(&mut tracked, doubts, 7, 0, &HASTY), Step::BumpFees);
-        raise(&mut tracked, 1_200);
+        let dear = |later| MarketFees { block: BLOCK + later, base: 900, tip: 1 };
         assert_eq!(step(&mut tracked, doubts, 7, 0, &HASTY), Step::Wait);
-        assert_eq!(step(&mut tracked, doubts, 7, 1, &HASTY), Step::BumpFees);
+        assert_eq!(step_at(&mut tracked, doubts, 7, dear(0), &HASTY), Step::BumpFees);
+        raise(&mut tracked, 1_200);
+        assert_eq!(step_at(&mut tracked, doubts, 7, dear(0), &HASTY), Step::Wait);
+        assert_eq!(step_at(&mut tracked, doubts, 7, dear(1), &HASTY), Step::BumpFees);
         raise(&mut tracked, 1_400);
-        assert_eq!(step(&mut tracked, doubts, 7, 1, &HASTY), Step::Wait);
+        assert_eq!(step_at(&mut tracked, doubts, 7, dear(1), &HASTY), Step::Wait);
     }
 
     #[test]

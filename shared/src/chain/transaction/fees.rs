@@ -11,6 +11,12 @@ impl MarketFees {
     pub fn admits(self, fees: Fees) -> bool {
         fees.max_fee_per_gas >= self.base
     }
+
+    /// Whether a new transaction would get more than these fees.
+    pub fn exceeds(self, fees: Fees) -> bool {
+        let wanted = self.quote(u64::MAX);
+        wanted.max_fee_per_gas > fees.max_fee_per_gas || wanted.max_priority_fee_per_gas > fees.max_priority_fee_per_gas
+    }
 }
 
 impl Fees {
@@ -41,6 +47,16 @@ mod tests {
         assert_eq!(fees, Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 });
         let capped = MarketFees { block: 1, base: CAP, tip: 2 * CAP }.quote(CAP);
         assert_eq!(capped, Fees { max_fee_per_gas: CAP, max_priority_fee_per_gas: CAP });
+    }
+
+    #[test]
+    fn market_exceeds_fees_once_either_of_its_own_is_higher() {
+        let fees = MarketFees { block: 1, base: 1_000, tip: 10 }.quote(CAP);
+        let exceeds = |base, tip| MarketFees { block: 2, base, tip }.exceeds(fees);
+        assert_eq!(
+            [exceeds(1_000, 10), exceeds(500, 9), exceeds(1_001, 10), exceeds(500, 11)],
+            [false, false, true, true]
+        );
     }
 
     #[test]

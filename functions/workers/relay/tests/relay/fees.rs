@@ -17,8 +17,8 @@ use crate::{
     common::money::lanes_wei,
     proxy::{self, Act},
     support::{
-        Error, answer_always, assert_charged, assert_done_once, batch_of, counting, nonces, queue, relay, renaming,
-        run, spawn, stage, transaction, until, until_more, until_sent,
+        Error, answer_always, assert_charged, assert_done_once, batch_of, counting, nonces, queue, relay, relay_behind,
+        renaming, run, spawn, stage, transaction, until, until_more, until_sent,
     },
 };
 
@@ -102,6 +102,34 @@ async fn batch_that_a_pool_keeps_to_itself_is_replaced_after_some_blocks() -> Re
     })
     .await?;
     assert_eq!(running.done().await?.bumped, 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_that_calls_a_batch_underpriced_raises_no_fees_that_the_market_does_not_exceed() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-called-cheap", 1).await?;
+    let (node, artist, sent) = (workshop.node().await?, artists[0], Arc::new(AtomicUsize::new(0)));
+    node.anvil_set_auto_mine(false).await?;
+    set_base_fee(&node, 100_000_000).await?;
+    let counter = Arc::clone(&sent);
+    let relay = relay_behind(&workshop, move |request| {
+        if request.operation != "eth_sendRawTransaction" {
+            return Act::Forward;
+        }
+        counter.fetch_add(1, Relaxed);
+        Act::Refuse("transaction underpriced")
+    })
+    .await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://cheap")]).await?[0];
+    let mut running = spawn(relay);
+    until_sent(&workshop, &artist, id).await?;
+
+    // What was said before is known when it is sent again.
+    until_more(&sent, 3).await?;
+
+    node.anvil_mine(Some(1), None).await?;
+    assert_eq!(running.done().await?.bumped, 0);
+    assert_eq!(transaction(&workshop, &artist, id).await?.hashes.len(), 1);
     Ok(())
 }
 
