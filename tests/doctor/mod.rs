@@ -3,6 +3,7 @@
 
 use local::{cloud, paths::Paths};
 use serde_json::{Value, json};
+use shared::{chain::Chains, model::ChainId};
 use tests::{RpcProxy, Stack, python};
 
 /// Deploys a stage to a cloud of its own and asks the doctor.
@@ -42,7 +43,14 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
     });
     let nodes = json!({"8453": [lacking.await.url, "http://127.0.0.1:9"]});
     let empty_lane = "0x00000000000000000000000000000000000000aa";
-    let changed = [("OperatorLanes", empty_lane), ("OperatorSafe", empty_lane), ("CopyRegion", "eu-west-1")];
+    let former = json!({"role": "factory", "address": format!("0x{:040x}", 0xfa), "firstBlock": 1});
+    let chains = json!([{"id": 8453, "contracts": {"former": [former]}}]).to_string();
+    let changed = [
+        ("OperatorLanes", empty_lane),
+        ("OperatorSafe", empty_lane),
+        ("CopyRegion", "eu-west-1"),
+        ("Chains", chains.as_str()),
+    ];
     let parameters = parameters(&changed);
     let base = "http://127.0.0.1:9/api";
     let given = json!({"parameters": parameters, "nodes": nodes, "base": base, "is_finished": false});
@@ -57,6 +65,7 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
         "node 1 of chain 8453 is on chain 1: correct RpcUrls",
         "node 1 of chain 8453 lacks eth_getBlockReceipts",
         "node 2 of chain 8453 doesn't answer",
+        "0x00000000000000000000000000000000000000fa is no factory of collections on chain 8453: correct Chains",
         "lane 1 (0x00000000000000000000000000000000000000aa) has 0.000000 on chain 8453",
         "isn't on chain 8453: run make operator",
         "the vault moments-staging in eu-west-1 isn't there",
@@ -70,7 +79,11 @@ async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
 async fn nothing_is_wrong_with_a_finished_stage() {
     let stack = Stack::connect();
     let name = |name: &str| stack.map.names[name].as_str();
+    let known: Chains = r#"[{"id": 8453}]"#.parse().expect("a chain");
+    let factory = known.get(ChainId(8453)).expect("a chain").addresses.factory;
+    let chains = json!([{"id": 8453, "contracts": {"factory": factory}}]).to_string();
     let parameters = parameters(&[
+        ("Chains", chains.as_str()),
         ("OperatorLanes", name("OperatorLanes")),
         ("OperatorSafe", name("OperatorSafe")),
         ("TokenPublicKeys", name("TokenPublicKeys")),
