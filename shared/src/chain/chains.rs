@@ -116,6 +116,16 @@ impl ChainAddresses {
         current.into_iter().chain(former).collect()
     }
 
+    /// The first former contract that can't be one.
+    fn misplaced(&self) -> Option<Address> {
+        let former: Vec<_> = self.former.iter().map(|former| former.address).collect();
+        let is_misplaced = |(index, address): (usize, &Address)| {
+            address.is_zero() || self.contains(*address) || former[..index].contains(address)
+        };
+        let place = former.iter().enumerate().position(is_misplaced)?;
+        Some(former[place])
+    }
+
     /// Whether amounts of a currency are of USDC.
     pub fn is_usdc(&self, currency: Address) -> bool {
         currency == self.usdc || self.also_usdc.contains(&currency)
@@ -316,6 +326,9 @@ pub enum InvalidChains {
     /// An empty list, or one chain twice.
     #[error("name at least one chain, and each only once")]
     Count,
+    /// A former contract that is in use, named twice or nowhere.
+    #[error("chain {0}: {1} is no former contract: it is in use, named twice or no address")]
+    Former(ChainId, Address),
 }
 
 #[derive(Deserialize)]
@@ -369,6 +382,9 @@ impl std::str::FromStr for Chains {
                 ) else {
                     return Err(InvalidChains::Unknown(chain.id));
                 };
+                if let Some(address) = addresses.misplaced() {
+                    return Err(InvalidChains::Former(chain.id, address));
+                }
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
                 let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
                 let has_finalized_tag = chain.reorg_depth.is_none();
@@ -434,6 +450,14 @@ mod tests {
         assert_eq!(moved.first_block, 20);
         assert_eq!(moved.addresses.all(Role::Factory), [Address::repeat_byte(1), old]);
         assert_eq!(moved.addresses.all(Role::Comments), [Address::repeat_byte(1)]);
+        // None, one that is in use, and one twice.
+        for wrong in [vec![0], vec![1], vec![2, 2]] {
+            let entry = |byte| {
+                format!(r#"{{"role": "factory", "address": "{}", "firstBlock": 20}}"#, Address::repeat_byte(byte))
+            };
+            let refused = contracts(&wrong.into_iter().map(entry).collect::<Vec<_>>().join(",")).parse::<Chains>();
+            assert!(matches!(refused, Err(InvalidChains::Former(ChainId(137), _))), "{refused:?}");
+        }
     }
 
     #[test]
