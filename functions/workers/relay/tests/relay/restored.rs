@@ -29,9 +29,15 @@ async fn rows(workshop: &Workshop) -> Result<Vec<Item>, Error> {
 
 /// Loses the table, and restores it from these rows, as an operator does. Returns what the command prints.
 async fn lose(workshop: &Workshop, copied: &[Item]) -> Result<String, Error> {
+    lose_partitions(workshop, copied, &[""]).await
+}
+
+/// The same where only partitions that begin so are lost.
+async fn lose_partitions(workshop: &Workshop, copied: &[Item], lost: &[&str]) -> Result<String, Error> {
     let database = Client::new(&workshop.dynamodb);
     let copy = restored_table(&database, copied).await?;
-    for row in rows(workshop).await? {
+    let is_lost = |row: &Item| row["pk"].as_s().is_ok_and(|pk| lost.iter().any(|beginning| pk.starts_with(beginning)));
+    for row in rows(workshop).await?.into_iter().filter(is_lost) {
         let delete = database.delete_item().table_name("ArtistTable");
         delete.key("pk", row["pk"].clone()).key("sk", row["sk"].clone()).send().await?;
     }
@@ -125,6 +131,33 @@ async fn restored_transactions_end_as_the_block_says_that_has_their_batch() -> R
     assert!(told.contains(&(id, TransactionStatus::Mined)) && told.contains(&(refused, TransactionStatus::Reverted)));
     assert!(!is_listed(&workshop, batch).await?);
     assert_done_once(&workshop, collection, &["ar://mined".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_of_lost_lanes_are_sent_no_second_time_and_told_if_newer_than_the_copy() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-restored-lanes", 2).await?;
+    workshop.node().await?.anvil_set_auto_mine(false).await?;
+    let [older, newer] = [artists[0], artists[1]];
+    let copied_id = queue(&workshop, &older, vec![renaming(collection, "ar://older")]).await?[0];
+    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    until_pooled(&workshop, &until_sent(&workshop, &older, copied_id).await?).await?;
+    let copied = rows(&workshop).await?;
+    let newer_id = queue(&workshop, &newer, vec![renaming(collection, "ar://newer")]).await?[0];
+    until_pooled(&workshop, &until_sent(&workshop, &newer, newer_id).await?).await?;
+    running.kill().await?;
+    mine(&workshop, 1).await?;
+
+    let said = lose_partitions(&workshop, &copied, &["LANE#", "RELAY#"]).await?;
+
+    assert!(said.contains("1 batches were under way"), "{said}");
+    let unknown = format!("no batch is known of TRANSACTIONS#{} {newer_id}: it stays sent", newer.artist_id);
+    assert!(said.contains(&unknown), "{said}");
+    mine(&workshop, DEPTH).await?;
+    let report = lead(&workshop).await?;
+    assert_eq!((report.ended, report.batches), (1, 0));
+    assert_eq!(status(&workshop, &older, copied_id).await?, TransactionStatus::Mined);
+    assert_eq!(status(&workshop, &newer, newer_id).await?, TransactionStatus::Sent);
+    assert_done_once(&workshop, collection, &["ar://newer".to_owned(), "ar://older".to_owned()]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
