@@ -4,10 +4,14 @@ use alloy::{
     primitives::{Address, U256},
     sol_types::SolCall,
 };
-use local::contracts::DEPLOYER;
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use futures::future::{Either, select};
+use local::{contracts::DEPLOYER, workshop};
 use serde_json::{Value, json};
 use shared::chain::{contracts::native::Creator1155, protocol::permission::Permission};
-use tests::{Answer, Stack, eventually};
+use tests::{Answer, Collector, Sandbox, Stack, empty_tables, eventually};
+
+use crate::transactions::{QUIET_CHAIN, copy_artist, quiet};
 
 const PATH: &str = "/moment/permission";
 
@@ -94,4 +98,50 @@ async fn every_invalid_field_is_named() {
     let request = stack.delete(PATH).header("x-api-key", &writer.key).json(&json!({}));
     assert_eq!(Answer::of(request).await.expect_error(400).failing_fields(), ["moment", "adminAddress"]);
     Answer::of(stack.delete(PATH).json(&body(writer.collection, &writer.artist.wallet))).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn revocation_without_a_place_to_wait_in_is_answered_before_one_that_has_it() {
+    let stack = Stack::connect();
+    let _quiet = quiet(&stack).await;
+    let Collector { artist, key, account } = stack.new_collector().await;
+    // A queue that nothing reads.
+    let database = empty_tables(&stack).await;
+    let function = Sandbox::crowd(&stack, "revoke-permission", &[], &database.endpoint, 2).await;
+    let rows = Client::new(&function.endpoints.sdk_config(&database.endpoint).await);
+    copy_artist(&stack.dynamodb().await, &rows, &artist.wallet).await;
+    let (chain, friend) = (QUIET_CHAIN.to_string(), account.create(3));
+    let factory = stack.contract_on(&chain, "factory");
+    let made = workshop::publish(&stack.map.rpc[&chain], factory, &[account, friend], Vec::new()).await;
+    let moment = json!({"collectionAddress": made.expect("a collection"), "tokenId": "1", "chainId": QUIET_CHAIN});
+    let mut event = function.event();
+    event["headers"]["x-api-key"] = json!(key);
+    event["body"] = json!({"moment": moment, "adminAddress": friend}).to_string().into();
+    // Of the artist's two places another request has one.
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let holder = text(&format!("WAITS#{}", stack.artist_id(&artist)));
+    let taken = rows.put_item().table_name("SecretTable").item("pk", holder.clone()).item("sk", text("3"));
+    taken.item("expires_at", AttributeValue::N("9999999999".to_owned())).send().await.expect("a place");
+    let waits = async || {
+        let place = rows.get_item().table_name("SecretTable").consistent_read(true);
+        place.key("pk", holder.clone()).key("sk", text("2")).send().await.expect("an answer").item.is_some()
+    };
+
+    let first = Box::pin(function.invoke(&event));
+    let second = Box::pin(async {
+        eventually("the first one waits", async || waits().await.then_some(())).await;
+        function.invoke(&event).await
+    });
+
+    match select(second, first).await {
+        Either::Left((second, first)) => {
+            assert_eq!(
+                (&second["statusCode"], &second["headers"]["idempotent-replayed"]),
+                (&json!(202), &json!("true"))
+            );
+            assert_eq!(first.await["statusCode"], 202);
+        }
+        Either::Right((first, _)) => panic!("the first one didn't wait longer: {first}"),
+    }
+    assert!(!waits().await, "the place isn't given back");
 }

@@ -39,7 +39,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 42] = [
     ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
-    ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "wait-for-events"]),
+    ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "revoke-permission", "wait-for-events", "withdraw-funds"]),
     ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
     (
         "SecretTable",

@@ -3,7 +3,7 @@ use std::{sync::Mutex, time::Duration};
 use futures::future::BoxFuture;
 
 use super::{
-    follow::follow,
+    follow::{follow, follow_in_place},
     refusal::in_progress,
     reply::{ReplyForm, ended},
     session::{Stores, WriteSession},
@@ -35,7 +35,7 @@ use crate::{
             ArtistTable, Artists, CallerState, Claims, Replay, ReplayClaim, ReplayKey, Transaction, Transactions,
         },
         chain::{ChainTable, Moments, Statistics},
-        secret::{RequestCounts, SecretTable},
+        secret::{RequestCounts, SecretTable, Waits},
     },
 };
 
@@ -49,6 +49,8 @@ pub struct TransactionService {
     pub(super) stores: Stores,
     /// What old tokens may spend in a day.
     daily_spend: DailySpend,
+    /// Where requests wait that hold up others.
+    waits: Option<Waits>,
 }
 
 /// A request to carry out.
@@ -110,6 +112,7 @@ impl TransactionService {
             chains,
             statistics: Statistics::new(chain.clone()),
             daily_spend: Credential::daily_spend()?,
+            waits: None,
             stores: Stores {
                 artists: Artists::new(artists.clone()),
                 transactions: Transactions::new(artists.clone()),
@@ -120,6 +123,13 @@ impl TransactionService {
                 counts: RequestCounts::new(secrets),
             },
         })
+    }
+
+    /// The same for a function that answers few requests at a time: few of an artist, a network and a provider wait for
+    /// outcomes at once. Others are answered 202.
+    pub async fn from_env_with_places() -> Result<Self, StartError> {
+        let waits = Waits::new(SecretTable::from_env(&config::aws().await)?);
+        Ok(Self { waits: Some(waits), ..Self::from_env().await? })
     }
 
     /// Whom the request's token or API key stands for; 401 without one, 403 for a key without the scope, 429 over a limit.
@@ -237,7 +247,12 @@ impl TransactionService {
         }
         Box::pin(async move {
             let (transactions, is_replayed) = admitted?;
-            let reply = write.form.reply(write.request, &follow(&self.stores.transactions, transactions).await);
+            let (store, asks) = (&self.stores.transactions, (write.request, write.caller.artist));
+            let transactions = match &self.waits {
+                Some(waits) => follow_in_place(store, waits, asks, transactions).await,
+                None => follow(store, transactions).await,
+            };
+            let reply = write.form.reply(write.request, &transactions);
             match (reply, is_replayed) {
                 (Ok(response), true) => Ok(response.replayed()),
                 (Err(error), true) => Err(error.with("idempotent-replayed", "true")),

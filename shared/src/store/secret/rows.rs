@@ -104,7 +104,7 @@ rows! { ROWS;
             fn request_count(window: u64) = "COUNT#{window}" until "A window after its end";
         }
         partition (holder: &str) as waits = "WAITS#{holder}" {
-            /// A request that waits for events, in a place of an artist, a network or a provider
+            /// A request that waits for events or an outcome, in a place of an artist, a network or a provider
             fn wait(place: u8) = "{place}" until "When it ends";
         }
     }

@@ -1,4 +1,6 @@
-//! Requests that wait for events: few at a time for each artist and network, so that nobody holds all that can wait.
+//! Requests that wait: few at a time for each artist and network, so that nobody holds all that can wait.
+
+use std::ops::Range;
 
 use serde::Deserialize;
 
@@ -10,13 +12,13 @@ use crate::{
     },
 };
 
-/// Most requests of an artist that wait at once.
+/// Most requests of an artist that wait for events at once.
 pub const MAX_WAITS: u8 = 2;
 
-/// Most requests of a network that wait at once: a tenth of the function's concurrency, as artists cost nothing.
+/// The same of a network: a tenth of the function's concurrency, as artists cost nothing.
 pub const MAX_NETWORK_WAITS: u8 = 10;
 
-/// Most requests of a provider's block of addresses that wait at once: anybody may have many of its networks.
+/// The same of a provider's block of addresses: anybody may have many of its networks.
 pub const MAX_PROVIDER_WAITS: u8 = 30;
 
 /// Waiting requests of all artists and networks.
@@ -42,12 +44,35 @@ impl Waits {
         Self(secrets)
     }
 
-    /// Takes one of a holder's first `most` places until `end` (Unix seconds); `None` if all are taken. A Query, and a write
-    /// for each place that was free.
-    pub async fn take(&self, holder: &str, most: u8, end: u64, now: u64) -> Result<Option<WaitPlace>, StoreError> {
+    /// Takes one of these places of each holder until `end` (Unix seconds). If a holder has none that is free, all are
+    /// given back, and it is named by its position. For each holder a Query, and a write for each place that was free.
+    pub async fn take(
+        &self,
+        holders: &[(String, Range<u8>)],
+        end: u64,
+        now: u64,
+    ) -> Result<Result<Vec<WaitPlace>, usize>, StoreError> {
+        let mut taken = Vec::new();
+        for (position, (holder, places)) in holders.iter().enumerate() {
+            let Some(place) = self.take_one(holder, places.clone(), end, now).await? else {
+                self.give_back(&taken).await?;
+                return Ok(Err(position));
+            };
+            taken.push(place);
+        }
+        Ok(Ok(taken))
+    }
+
+    async fn take_one(
+        &self,
+        holder: &str,
+        places: Range<u8>,
+        end: u64,
+        now: u64,
+    ) -> Result<Option<WaitPlace>, StoreError> {
         let rows: Vec<WaitRow> = self.0.partition(rows::waits(holder)).await?;
         let is_taken = |place: &str| rows.iter().any(|row| row.sk == place && row.expires_at > now);
-        for place in (0..most).filter(|place| !is_taken(&place.to_string())) {
+        for place in places.filter(|place| !is_taken(&place.to_string())) {
             let key = rows::wait(holder, place);
             let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
             let call = call

@@ -61,20 +61,15 @@ impl WaitForEvents {
         let now = clock::now()?.as_secs();
         // A little more, for what comes after the wait.
         let end = now + wait.as_secs() + 5;
-        let own =
-            [(caller.to_string(), MAX_WAITS, "yours"), (request.widest_network(), MAX_NETWORK_WAITS, "your network")];
-        let provider =
-            request.client_provider().map(|(block, _)| (block, MAX_PROVIDER_WAITS, "your provider's networks"));
-        let mut places = Vec::new();
-        for (holder, most, whose) in own.into_iter().chain(provider) {
-            let Some(place) = self.waits.take(&holder, most, end, now).await? else {
-                self.waits.give_back(&places).await?;
-                let words = format!("{most} requests of {whose} wait already: end one, or ask GET /events");
-                return Err(ApiError::too_many(words, wait.as_secs().max(1)));
-            };
-            places.push(place);
-        }
-        Ok(places)
+        let own = [(caller.to_string(), 0..MAX_WAITS), (request.widest_network(), 0..MAX_NETWORK_WAITS)];
+        let provider = request.client_provider().map(|(block, _)| (block, 0..MAX_PROVIDER_WAITS));
+        let holders: Vec<_> = own.into_iter().chain(provider).collect();
+        self.waits.take(&holders, end, now).await?.map_err(|full| {
+            let whose = ["yours", "your network", "your provider's networks"][full];
+            let most = holders[full].1.end;
+            let words = format!("{most} requests of {whose} wait already: end one, or ask GET /events");
+            ApiError::too_many(words, wait.as_secs().max(1))
+        })
     }
 
     async fn page(&self, query: &ListEventsQuery, accounts: &Accounts, wait: Duration) -> Result<Page, ApiError> {

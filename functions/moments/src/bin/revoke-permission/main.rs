@@ -21,7 +21,7 @@ struct RevokePermission {
 impl Endpoint for RevokePermission {
     async fn from_env() -> Result<Self, StartError> {
         let activity = ActivityLog::from_env(&config::aws().await)?;
-        Ok(Self { service: TransactionService::from_env().await?, activity })
+        Ok(Self { service: TransactionService::from_env_with_places().await?, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

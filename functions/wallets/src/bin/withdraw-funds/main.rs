@@ -57,7 +57,7 @@ impl Endpoint for WithdrawFunds {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            service: TransactionService::from_env().await?,
+            service: TransactionService::from_env_with_places().await?,
             sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
