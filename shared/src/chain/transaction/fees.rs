@@ -12,10 +12,12 @@ impl MarketFees {
         fees.max_fee_per_gas >= self.base
     }
 
-    /// Whether a new transaction would get more than these fees.
+    /// Whether one of a new transaction's fees would be as high as that of a replacement for these.
     pub fn exceeds(self, fees: Fees) -> bool {
         let wanted = self.quote(u64::MAX);
-        wanted.max_fee_per_gas > fees.max_fee_per_gas || wanted.max_priority_fee_per_gas > fees.max_priority_fee_per_gas
+        let replaces = |wanted: u64, fee: u64| higher(fee).is_some_and(|least| wanted >= least);
+        replaces(wanted.max_fee_per_gas, fees.max_fee_per_gas)
+            || replaces(wanted.max_priority_fee_per_gas, fees.max_priority_fee_per_gas)
     }
 }
 
@@ -23,7 +25,6 @@ impl Fees {
     /// Fees that can replace these: both at least an eighth higher (geth requires a tenth, others up to an eighth), and
     /// enough for `market`. `None` above `cap`: the transaction is sent again as it is until the chain is cheaper.
     pub fn bump(self, market: MarketFees, cap: u64) -> Option<Self> {
-        let higher = |fee: u64| fee.checked_add(fee.div_ceil(8).max(1));
         let least = higher(self.max_fee_per_gas)?;
         if least > cap {
             return None;
@@ -33,6 +34,11 @@ impl Fees {
         let tip = wanted.max_priority_fee_per_gas.max(higher(self.max_priority_fee_per_gas)?);
         Some(Self { max_fee_per_gas: max, max_priority_fee_per_gas: tip.min(max) })
     }
+}
+
+/// The least fee of a replacement: an eighth higher.
+fn higher(fee: u64) -> Option<u64> {
+    fee.checked_add(fee.div_ceil(8).max(1))
 }
 
 #[cfg(test)]
@@ -50,13 +56,11 @@ mod tests {
     }
 
     #[test]
-    fn market_exceeds_fees_once_either_of_its_own_is_higher() {
-        let fees = MarketFees { block: 1, base: 1_000, tip: 10 }.quote(CAP);
+    fn market_exceeds_fees_once_either_of_its_own_is_an_eighth_higher() {
+        let fees = MarketFees { block: 1, base: 1_000, tip: 16 }.quote(CAP);
         let exceeds = |base, tip| MarketFees { block: 2, base, tip }.exceeds(fees);
-        assert_eq!(
-            [exceeds(1_000, 10), exceeds(500, 9), exceeds(1_001, 10), exceeds(500, 11)],
-            [false, false, true, true]
-        );
+        assert_eq!([exceeds(1_000, 16), exceeds(1_125, 16), exceeds(1_126, 16)], [false, false, true]);
+        assert_eq!([exceeds(500, 17), exceeds(500, 18)], [false, true]);
     }
 
     #[test]
