@@ -1,5 +1,7 @@
 //! The supported chains. A known chain needs only its id: its public deployments are the defaults.
 
+use std::collections::HashSet;
+
 use alloy::primitives::{Address, address};
 use alloy_chains::NamedChain;
 use serde::Deserialize;
@@ -118,12 +120,9 @@ impl ChainAddresses {
 
     /// The first former contract that can't be one.
     fn misplaced(&self) -> Option<Address> {
-        let former: Vec<_> = self.former.iter().map(|former| former.address).collect();
-        let is_misplaced = |(index, address): (usize, &Address)| {
-            address.is_zero() || self.contains(*address) || former[..index].contains(address)
-        };
-        let place = former.iter().enumerate().position(is_misplaced)?;
-        Some(former[place])
+        let mut named = HashSet::new();
+        let mut former = self.former.iter().map(|former| former.address);
+        former.find(|address| address.is_zero() || self.contains(*address) || !named.insert(*address))
     }
 
     /// Whether amounts of a currency are of USDC.
