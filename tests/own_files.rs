@@ -6,10 +6,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join_all;
 use local::desk::Desk;
 use serde_json::{Value, json};
-use shared::model::Dag;
+use shared::model::{DAY, Dag};
 use tests::{Answer, Sandbox, SignedIn, Stack, picture};
-
-const DAY: u64 = 24 * 60 * 60;
 
 /// Uploads a picture of its own, or this one. Returns the upload's id and the CID.
 async fn uploaded(stack: &Stack, artist: &SignedIn, content: &[u8]) -> (String, String) {

@@ -6,8 +6,8 @@ use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::{
-    model::{ChainId, TransactionStatus},
-    store::artist::{ArtistTable, DAY, Transaction, Transactions},
+    model::{ChainId, DAY, TransactionStatus},
+    store::artist::{ArtistTable, Transaction, Transactions},
 };
 use tests::{GivenUri, Stack, eventually, given_uris};
 

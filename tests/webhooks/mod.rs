@@ -19,13 +19,11 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::model::DeliveryId;
+use shared::model::{DAY, DeliveryId};
 use tests::{Answer, SignedIn, Stack, eventually, fields};
 use uuid::Uuid;
 
 use receiver::Receiver;
-
-const DAY: u64 = 24 * 60 * 60;
 
 fn unix_now() -> u64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock").as_secs()

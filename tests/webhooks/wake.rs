@@ -8,9 +8,7 @@ use shared::{
 };
 use tests::Stack;
 
-use super::{receiver::Tally, sending::until, unix_now, world::World};
-
-const DAY: u64 = 24 * 60 * 60;
+use super::{DAY, receiver::Tally, sending::until, unix_now, world::World};
 
 async fn wait_for(tally: &Tally, path: &str, count: u64) {
     until(&format!("{count} messages to {path}"), async || tally.count(path) >= count).await;

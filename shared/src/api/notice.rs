@@ -9,7 +9,7 @@ use crate::{
     config::StartError,
     http::{ApiError, Request},
     mail::{Mailer, Notice},
-    model::{ActivityKind, ArtistId, Email},
+    model::{ActivityKind, ArtistId, DAY, Email},
     store::{
         StoreError,
         secret::{RequestCounts, SecretTable, StoppedMails},
@@ -19,7 +19,6 @@ use crate::{
 
 const HOUR: u64 = 60 * 60;
 const HOURLY: u32 = 10;
-const DAY: u64 = 24 * HOUR;
 const DAILY: u32 = 30;
 
 /// Mails notices.

@@ -8,7 +8,7 @@ use super::{client_limit::ClientLimit, total_limit::TotalLimit};
 use crate::{
     config::{self, ConfigError},
     http::{ApiError, RateLimit, Request},
-    model::ArtistId,
+    model::{self, ArtistId},
     store::{
         StoreError,
         secret::{RequestCounts, SecretTable},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_secs(model::DAY);
 
 /// What a network may have in a day, as a multiple of what it may have in an hour.
 const HOURS: u32 = 6;

@@ -4,14 +4,13 @@ use alloy::primitives::{Address, address};
 use serde::Deserialize;
 
 use crate::{
-    model::{COUNTED_DAYS, ChainId, Stats},
+    model::{COUNTED_DAYS, ChainId, DAY, Stats},
     store::artist::{Pool, PoolLimit},
 };
 
 /// Gas price oracle of chains of the OP stack: <https://specs.optimism.io/protocol/predeploys.html#gaspriceoracle>
 const OP_STACK_ORACLE: Address = address!("420000000000000000000000000000000000000F");
 
-const DAY: u64 = 24 * 60 * 60;
 /// Days for which an artist is a newcomer.
 const PROBATION: u64 = 7;
 /// Paid collects of the last 30 days by which an artist is established. Each one costs the protocol's fee, so that a share

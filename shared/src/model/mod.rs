@@ -14,6 +14,7 @@ mod collection;
 mod comment;
 mod currency_name;
 mod dag;
+mod day;
 mod device;
 mod displayed;
 mod email;
@@ -71,6 +72,7 @@ pub use collection::{
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use currency_name::CurrencyName;
 pub use dag::{Dag, LEAF};
+pub use day::DAY;
 pub use device::{DeviceId, DeviceToken};
 pub use displayed::{line, lines};
 pub use email::Email;

@@ -7,12 +7,11 @@ use uuid::Uuid;
 
 use super::{
     artist::ArtistId,
+    day::DAY,
     invalid::Invalid,
     schema::text_schema,
     text::{serde_as_text, words},
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 /// Least time between two mails to one artist, in seconds.
 const SLOT: u64 = 15 * 60;

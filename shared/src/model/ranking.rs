@@ -3,6 +3,7 @@ use utoipa::ToSchema;
 
 use super::{
     amount::Amount,
+    day::DAY,
     text::{serde_as_text, words},
 };
 
@@ -60,7 +61,6 @@ impl Period {
 
     /// Length in seconds; `None` for all time.
     pub fn seconds(self) -> Option<u64> {
-        const DAY: u64 = 24 * 60 * 60;
         match self {
             Self::Day => Some(DAY),
             Self::Week => Some(7 * DAY),

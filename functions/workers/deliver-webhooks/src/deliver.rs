@@ -13,7 +13,7 @@ use shared::{
     auth::webhook_secret::{WebhookSecret, WebhookSecrets},
     clock,
     mail::Mailer,
-    model::{DeliveryStatus, WebhookId, WebhookStatus},
+    model::{DAY, DeliveryStatus, WebhookId, WebhookStatus},
     store::{
         across::EventLogs,
         artist::{Artists, Challenge, Deliveries, Delivery, DueWebhook, SecretName, Webhook, WebhookQueue, Webhooks},
@@ -28,8 +28,6 @@ use crate::{
     send::{Outcome, Sender},
     words::withheld,
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 /// How long a delivery is tried, in seconds.
 const PATIENCE: u64 = 3 * DAY;

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use shared::{
     chain::{Chain, Chains},
     model::{
-        Address, Amount, ArtistId, ChainId, EventId, Page, Payment, Period, Protocol, RankedBy, SortOrder, Spending,
-        TokenId,
+        Address, Amount, ArtistId, ChainId, DAY, EventId, Page, Payment, Period, Protocol, RankedBy, SortOrder,
+        Spending, TokenId,
     },
     store::{
         artist::ArtistTable,
@@ -30,7 +30,6 @@ type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 const CHAIN: ChainId = ChainId::DEFAULT;
 /// The Unix time of the first payment.
 const START: u64 = 1_700_000_000;
-const DAY: u64 = 24 * 60 * 60;
 
 /// Tables with a chain's payments.
 struct Ledger {

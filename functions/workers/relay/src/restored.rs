@@ -14,9 +14,9 @@ use shared::{
         node::{Nonce, Receipt, Standing},
         transaction::Execution,
     },
-    model::{TransactionId, TransactionStatus},
+    model::{DAY, TransactionId, TransactionStatus},
     store::artist::{
-        Attempt, Batch, BatchReference, BatchStatus, DAY, Ending, Member, MinedIn, RestoredBatch, Slot, Transaction,
+        Attempt, Batch, BatchReference, BatchStatus, Ending, Member, MinedIn, RestoredBatch, Slot, Transaction,
     },
     telemetry,
 };

@@ -18,8 +18,8 @@ use crate::{
     clock,
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
-    model::{ArtistId, Cid, Content, MetadataUri},
-    store::artist::{ArtistTable, DAY, KeptContent, Media, Naming, StorageLimits, StorageRefusal, StoredContent},
+    model::{ArtistId, Cid, Content, DAY, MetadataUri},
+    store::artist::{ArtistTable, KeptContent, Media, Naming, StorageLimits, StorageRefusal, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.

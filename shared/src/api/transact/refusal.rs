@@ -7,8 +7,8 @@ use crate::{
         transaction::{PlanError, PolicyError},
     },
     http::{ApiError, LimitUnit, RateLimit},
-    model::Address,
-    store::artist::{AdmissionRefusal, DAY},
+    model::{Address, DAY},
+    store::artist::AdmissionRefusal,
 };
 use std::time::Duration;
 

@@ -30,13 +30,13 @@ use crate::{
     clock, deadline,
     http::{ApiError, Request},
     model::{
-        ActivityKind, Address, ArtistId, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan,
-        Protocol, WriteKind,
+        ActivityKind, Address, ArtistId, Call, Creation, DAY, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef,
+        Plan, Protocol, WriteKind,
     },
     store::{
         StoreError,
         artist::{
-            Admission, AdmissionRefusal, Admitted, Artists, CallerState, Claims, DAY, NewClaim, NewTransaction, Outlay,
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, Claims, NewClaim, NewTransaction, Outlay,
             ReplayClaim, Spent, Transaction, Transactions,
         },
         chain::Moments,

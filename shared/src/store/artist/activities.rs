@@ -5,14 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
-    model::{ActivityId, ActivityKind, ArtistId},
+    model::{ActivityId, ActivityKind, ArtistId, DAY},
     store::{
         artist::rows,
         engine::table::{ArtistTable, StoreError, readable, row, text},
     },
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 /// Something that happened to an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,13 +6,10 @@ use aws_sdk_dynamodb::types::{AttributeValue, Put, ReturnValue, TransactWriteIte
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{
-    pins::PinJob,
-    transactions::{DAY, Pool},
-};
+use super::{pins::PinJob, transactions::Pool};
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, Cid, Dag, FileHash, Reason, UploadId, UploadType},
+    model::{ArtistId, Cid, DAY, Dag, FileHash, Reason, UploadId, UploadType},
     store::{
         artist::rows,
         engine::{

@@ -48,7 +48,7 @@ pub use self::{
     service_events::ServiceEvents,
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
-        Charge, CountedOutlay, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction,
+        Charge, CountedOutlay, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction,
         Outlay, PendingEnding, Pool, PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Requeue, RestoredBatch, Slot,
         Spent, StoredPlan, Transaction, TransactionPage, Transactions,
     },

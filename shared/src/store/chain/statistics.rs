@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{Address, CountedSubject, Counts, LastCollect, Stats, StatsSubject},
+    model::{Address, CountedSubject, Counts, DAY, LastCollect, Stats, StatsSubject},
     store::{
         chain::rows,
         engine::{
@@ -12,8 +12,6 @@ use crate::{
         },
     },
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 /// Reads of statistics.
 #[derive(Clone)]

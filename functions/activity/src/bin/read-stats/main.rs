@@ -8,14 +8,12 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{COUNTED_DAYS, Counts, Stats, StatsSubject},
+    model::{COUNTED_DAYS, Counts, DAY, Stats, StatsSubject},
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, Statistics},
     },
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -14,7 +14,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FieldError, Request, Response, serve},
-    model::{Address, ArtistId, Email, GiftRecipient, MomentRef, Recipient, Scope},
+    model::{Address, ArtistId, DAY, Email, GiftRecipient, MomentRef, Recipient, Scope},
     store::{
         StoreError,
         artist::{Artist, ArtistTable, EmailOwner, Gift, Gifts},
@@ -77,7 +77,6 @@ impl Endpoint for AirdropMoment {
 impl AirdropMoment {
     /// 429 over the limit of mail addresses. One write, if there are any.
     async fn count_mailboxes(&self, giver: ArtistId, recipients: &[GiftRecipient]) -> Result<(), ApiError> {
-        const DAY: u64 = 24 * 60 * 60;
         let mailboxes: HashSet<_> = recipients.iter().filter_map(mailbox).collect();
         if mailboxes.is_empty() {
             return Ok(());

@@ -15,7 +15,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FieldError, Request, Response, serve},
-    model::{Address, ArtistId, CheckedAddress, Creation, MAX_LISTED, Recipient, Scope},
+    model::{Address, ArtistId, CheckedAddress, Creation, DAY, MAX_LISTED, Recipient, Scope},
     store::{
         artist::{AllowLists, ArtistTable},
         secret::{RequestCounts, SecretTable},
@@ -138,7 +138,6 @@ impl SetAllowList {
 
     /// 429 over the limit of entries. One write.
     async fn count(&self, artist: ArtistId, entries: usize, now: u64) -> Result<(), ApiError> {
-        const DAY: u64 = 24 * 60 * 60;
         let (day, more) = (now / DAY, u32::try_from(entries).unwrap_or(u32::MAX));
         if self.listed.count_all(more, &format!("list#{artist}"), day, (day + 2) * DAY).await? > LISTED_DAILY {
             let words = format!("You can list {LISTED_DAILY} accounts in a day (UTC): set this list tomorrow");

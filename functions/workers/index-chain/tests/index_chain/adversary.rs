@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 
 use alloy::providers::Provider;
-use shared::model::{Address, Payment};
+use shared::model::{Address, DAY, Payment};
 use tests::{
     DatabaseProxy, Error, TestChain,
     history::{Dice, History},
@@ -24,7 +24,6 @@ const NODES: u64 = 3;
 /// Deeper than any reorganisation of the test.
 const REORG_DEPTH: u64 = 40;
 const DEEPEST: u64 = 30;
-const DAY: u64 = 24 * 60 * 60;
 const TRANSFERS_OF_NOTHING: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,8 +12,8 @@ use local::contracts::DEPLOYER;
 use shared::{
     chain::{contracts::native::Creator1155, node::MULTICALL},
     clock,
-    model::{Call, TransactionStatus},
-    store::artist::{Admission, AdmissionRefusal, Admitted, DAY, NewTransaction, Pool, PoolLimit, Transaction},
+    model::{Call, DAY, TransactionStatus},
+    store::artist::{Admission, AdmissionRefusal, Admitted, NewTransaction, Pool, PoolLimit, Transaction},
 };
 
 use crate::{

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, time::Duration};
 use local::{cloud::Endpoints, database::LocalDatabase, paths::Paths};
 use proptest::{collection::vec, prelude::*};
 use shared::{
-    model::{Address, ArtistId, ChainId, DailyLimit, DailySpend, KeyId, TransactionId, TransactionStatus},
+    model::{Address, ArtistId, ChainId, DAY, DailyLimit, DailySpend, KeyId, TransactionId, TransactionStatus},
     store::artist::{
-        Admission, Admitted, ArtistTable, DAY, Ending, NewTransaction, Outlay, Pool, PoolLimit, Spent, Transactions,
+        Admission, Admitted, ArtistTable, Ending, NewTransaction, Outlay, Pool, PoolLimit, Spent, Transactions,
     },
 };
 

@@ -15,10 +15,10 @@ use local::workshop::Workshop;
 use relay::ChainRelay;
 use shared::{
     clock,
-    model::{Amount, DailySpend, KeyId, TransactionId, TransactionStatus},
+    model::{Amount, DAY, DailySpend, KeyId, TransactionId, TransactionStatus},
     store::artist::{
-        Admission, Admitted, Artist, BatchReference, CountedOutlay, DAY, Ending, NewTransaction, Outlay, Requeue,
-        Spent, Transaction,
+        Admission, Admitted, Artist, BatchReference, CountedOutlay, Ending, NewTransaction, Outlay, Requeue, Spent,
+        Transaction,
     },
 };
 use tokio::sync::watch;

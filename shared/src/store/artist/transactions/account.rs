@@ -2,9 +2,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::charge::DAY;
 use crate::{
-    model::{ArtistId, ChainId},
+    model::{ArtistId, ChainId, DAY},
     store::{artist::rows, engine::table::PrimaryKey},
 };
 

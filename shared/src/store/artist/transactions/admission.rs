@@ -8,14 +8,14 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use super::{
     account::{AccountState, account_key},
     budget::{fits, shards},
-    charge::{Charge, DAY, PoolLimit},
+    charge::{Charge, PoolLimit},
     outlay::Outlay,
     queue::{next_turn, place},
     replay::{Replay, ReplayClaim, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},
 };
 use crate::{
-    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus, WriteKind},
+    model::{Address, ArtistId, ChainId, Creation, DAY, KeyId, Plan, TransactionId, TransactionStatus, WriteKind},
     store::{
         artist::{
             activities::{Activities, Activity},

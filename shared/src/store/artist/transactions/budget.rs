@@ -3,11 +3,11 @@
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 
 use super::{
-    charge::{Charge, DAY, PoolLimit},
+    charge::{Charge, PoolLimit},
     transaction::Transactions,
 };
 use crate::{
-    model::ChainId,
+    model::{ChainId, DAY},
     store::{
         artist::rows,
         engine::table::{PrimaryKey, StoreError, number, updating},

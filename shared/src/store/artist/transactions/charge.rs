@@ -4,9 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Amount;
 
-/// Length of a budget's day (UTC), in seconds.
-pub const DAY: u64 = 24 * 60 * 60;
-
 /// Artists who share a daily budget: newcomers, however many, can't use up that of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -11,12 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch::{Attempt, Batch, BatchStatus, MinedIn, Slot, batch_key, lane_key, lanes_key},
-    charge::DAY,
     lease::Lease,
     transaction::Transactions,
 };
 use crate::{
-    model::{Address, ChainId, Event},
+    model::{Address, ChainId, DAY, Event},
     store::{
         artist::service_events::ServiceEvents,
         engine::table::{StoreError, number, status_in, text, updating},

@@ -22,7 +22,7 @@ pub use self::{
     admission::{Admission, AdmissionRefusal, Admitted, MAX_SERIES, MAX_WAITING, NewTransaction},
     batch::{Attempt, Batch, BatchStatus, Member, MinedIn, PendingEnding, Slot},
     caller::CallerState,
-    charge::{Charge, CountedOutlay, DAY, Pool, PoolLimit},
+    charge::{Charge, CountedOutlay, Pool, PoolLimit},
     journey::{Ending, Requeue},
     lane::LaneState,
     lease::Lease,

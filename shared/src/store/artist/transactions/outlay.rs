@@ -2,11 +2,11 @@ use alloy::primitives::U256;
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 
 use super::{
-    charge::{CountedOutlay, DAY},
+    charge::CountedOutlay,
     transaction::{Transaction, Transactions},
 };
 use crate::{
-    model::{Amount, ArtistId, DailySpend, KeyId},
+    model::{Amount, ArtistId, DAY, DailySpend, KeyId},
     store::{
         artist::rows,
         engine::table::{PrimaryKey, StoreError, number, updating},
