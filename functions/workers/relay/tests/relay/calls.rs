@@ -2,10 +2,7 @@
 
 use std::{
     mem,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, atomic::Ordering::Relaxed},
 };
 
 use alloy::{
@@ -28,8 +25,8 @@ use tokio::time::timeout;
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, answer_always, counting, policy, queue, relay, rename, renaming, run, stage, token_creation,
-        transaction, until,
+        Error, answer_always, asks, counting, counting_if, policy, queue, relay, rename, renaming, run, stage,
+        token_creation, transaction, until,
     },
 };
 
@@ -38,15 +35,7 @@ async fn next_tokens_of_many_collections_are_read_in_one_call() -> Result<(), Er
     const COUNT: usize = 8;
     let (workshop, artists, _) = stage("relay-one-call", COUNT).await?;
     let node = workshop.node().await?;
-    let question = alloy::hex::encode(Creator1155::nextTokenIdCall::SELECTOR);
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_asked = request.body["params"][0]["input"].as_str().is_some_and(|input| input.contains(&question));
-        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (url, asked) = counting_if(&workshop.rpc_url, asks(Creator1155::nextTokenIdCall::SELECTOR)).await?;
     let mut collections = Vec::new();
     for artist in &artists {
         collections.push(workshop.collection(&[*artist]).await?);

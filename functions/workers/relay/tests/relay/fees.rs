@@ -17,8 +17,8 @@ use crate::{
     common::money::lanes_wei,
     proxy::{self, Act},
     support::{
-        Error, answer_always, assert_charged, assert_done_once, batch_of, counting, nonces, queue, relay, relay_behind,
-        renaming, run, spawn, stage, transaction, until, until_more, until_sent,
+        Error, answer_always, assert_charged, assert_done_once, batch_of, counting, counting_if, nonces, queue, relay,
+        relay_behind, renaming, run, spawn, stage, transaction, until, until_more, until_sent,
     },
 };
 
@@ -181,13 +181,7 @@ async fn lane_that_can_not_pay_for_data_sends_nothing() -> Result<(), Error> {
     for (lane, _) in workshop.lanes() {
         node.anvil_set_balance(*lane, U256::from(BALANCE)).await?;
     }
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        counter.fetch_add(usize::from(asks_oracle(request)), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (url, asked) = counting_if(&workshop.rpc_url, asks_oracle).await?;
     let mut relay = relay(&workshop, &url)?;
     relay.chain.spending.l1_fee_oracle = Some(ORACLE);
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://data")]).await?[0];

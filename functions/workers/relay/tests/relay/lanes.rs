@@ -254,6 +254,15 @@ async fn use_long_ago(workshop: &Workshop, lanes: &[Address]) -> Result<u64, Err
     Ok(used + 50)
 }
 
+/// Fails unless each lane's next nonce is the chain's.
+async fn assert_nonces_agree(workshop: &Workshop) -> Result<(), Error> {
+    for (lane, _) in workshop.lanes() {
+        let (stored, mined) = nonces(workshop, *lane).await?;
+        assert_eq!(stored, mined, "{lane}");
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nonce_that_two_nodes_of_three_invent_moves_no_lane() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-colluding", 1).await?;
@@ -265,10 +274,7 @@ async fn nonce_that_two_nodes_of_three_invent_moves_no_lane() -> Result<(), Erro
     let node = all_heard(&workshop, &urls)?;
     run(&ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? }).await?;
 
-    for (lane, _) in workshop.lanes() {
-        let (stored, mined) = nonces(&workshop, *lane).await?;
-        assert_eq!(stored, mined);
-    }
+    assert_nonces_agree(&workshop).await?;
     assert_done_once(&workshop, collection, &["ar://before".to_owned(), "ar://after".to_owned()]).await
 }
 
@@ -292,8 +298,8 @@ async fn lane_whose_row_is_lost_waits_and_says_so_while_nodes_contradict_each_ot
     has_all.store(true, Relaxed);
     queue(&workshop, &artist, vec![renaming(collection, "ar://proved")]).await?;
     run(&disputed).await?;
-    let (stored, mined) = nonces(&workshop, lost).await?;
-    assert_eq!(stored, mined, "a block shows it now");
+    // A block shows it now.
+    assert_nonces_agree(&workshop).await?;
     assert_done_once(&workshop, collection, &["ar://waited".to_owned(), "ar://proved".to_owned()]).await
 }
 
@@ -310,10 +316,7 @@ async fn lane_whose_row_is_lost_opens_where_all_nodes_agree() -> Result<(), Erro
     let node = all_heard(&workshop, &urls)?;
     run(&ChainRelay { node, ..relay(&workshop, &workshop.rpc_url)? }).await?;
 
-    for lane in lanes {
-        let (stored, mined) = nonces(&workshop, lane).await?;
-        assert_eq!(stored, mined);
-    }
+    assert_nonces_agree(&workshop).await?;
     assert_done_once(&workshop, collection, &["ar://opened".to_owned()]).await
 }
 
@@ -337,10 +340,7 @@ async fn lane_sends_nothing_while_no_block_shows_who_used_what_all_nodes_say() -
     }
     has_all.store(true, Relaxed);
     run(&unshown).await?;
-    for lane in lanes {
-        let (stored, mined) = nonces(&workshop, lane).await?;
-        assert_eq!(stored, mined);
-    }
+    assert_nonces_agree(&workshop).await?;
     assert_done_once(&workshop, collection, &["ar://shown".to_owned()]).await
 }
 

@@ -23,8 +23,8 @@ use shared::{
 use crate::{
     proxy::{self, Act, Request},
     support::{
-        Error, FOREVER, Ways, queue, relay, relay_over, renaming, run, silent_relay, spawn, stage, token_creation,
-        transaction, until, until_pooled, until_sent,
+        Error, FOREVER, Ways, counting, counting_if, queue, relay, relay_over, renaming, run, silent_relay, spawn,
+        stage, token_creation, transaction, until, until_pooled, until_sent,
     },
 };
 
@@ -107,13 +107,10 @@ async fn artist_behind_four_thousand_held_transactions_is_served_within_two_bloc
     let head = node.get_block_number().await?;
     let id = queue(&workshop, artist, vec![renaming(collection, "ar://behind")]).await?[0];
     let (mut ways, window) = (Ways::of(&workshop), relay(&workshop, &workshop.rpc_url)?.window);
-    let (reads, turns) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (counter, taken) = (Arc::clone(&reads), Arc::clone(&turns));
-    ways.store = proxy::start(&ways.store, move |request| {
-        counter.fetch_add(usize::from(begins_a_turn(request, window)), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (store, reads) = counting_if(&ways.store, move |request| begins_a_turn(request, window)).await?;
+    ways.store = store;
+    let turns = Arc::new(AtomicUsize::new(0));
+    let taken = Arc::clone(&turns);
     ways.node = proxy::start(&ways.node, move |request| {
         if request.operation == "eth_sendRawTransaction" {
             // It may be sent again.
@@ -146,13 +143,7 @@ async fn reasons_of_a_batch_take_one_simulation() -> Result<(), Error> {
     const COUNT: usize = 12;
     let (workshop, artists, _) = stage("relay-reasons", COUNT).await?;
     let collection = workshop.collection(&[]).await?;
-    let simulations = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&simulations);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        counter.fetch_add(usize::from(request.operation == "eth_simulateV1"), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (url, simulations) = counting(&workshop.rpc_url, "eth_simulateV1").await?;
     let mut ids = Vec::new();
     for artist in &artists {
         ids.extend(queue(&workshop, artist, vec![renaming(collection, "ar://forbidden")]).await?);

@@ -245,14 +245,31 @@ pub async fn until_sent_again(workshop: &Workshop, batch: BatchReference) -> Res
 
 /// A way to the node that counts the calls of a method.
 pub async fn counting(target: &str, method: &'static str) -> Result<(String, Arc<AtomicUsize>), Error> {
+    counting_if(target, move |request| request.operation == method).await
+}
+
+/// The same for those calls of which this holds.
+pub async fn counting_if(
+    target: &str,
+    is_counted: impl Fn(&proxy::Request) -> bool + Send + Sync + 'static,
+) -> Result<(String, Arc<AtomicUsize>), Error> {
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&calls);
     let url = proxy::start(target, move |request| {
-        counter.fetch_add(usize::from(request.operation == method), Relaxed);
+        counter.fetch_add(usize::from(is_counted(request)), Relaxed);
         Act::Forward
     })
     .await?;
     Ok((url, calls))
+}
+
+/// Whether a call asks contracts for what a function with this selector returns, alone or among other calls.
+pub fn asks(selector: [u8; 4]) -> impl Fn(&proxy::Request) -> bool + Send + Sync + 'static {
+    let selector = alloy::hex::encode(selector);
+    move |request| {
+        let input = request.body["params"][0]["input"].as_str();
+        request.operation == "eth_call" && input.is_some_and(|input| input.contains(&selector))
+    }
 }
 
 /// Waits until there are so many more calls.

@@ -1,9 +1,6 @@
 //! Updates of moments, whose calls are made of what the chain has when their transaction is signed.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::atomic::Ordering::Relaxed;
 
 use alloy::{
     primitives::{Address, B256, U256},
@@ -36,10 +33,10 @@ use shared::{
 };
 
 use crate::{
-    proxy::{self, Act},
+    proxy::Request,
     support::{
-        Error, RESERVE, act_as, done, queue, relay, renaming, run, spawn, stage, transaction, until, until_pooled,
-        until_sent,
+        Error, RESERVE, act_as, asks, counting_if, done, queue, relay, renaming, run, spawn, stage, transaction, until,
+        until_pooled, until_sent,
     },
 };
 
@@ -156,17 +153,9 @@ async fn concurrent_sale_edits_of_two_admins_are_all_kept_in_both_currencies() -
 async fn sales_of_many_moments_are_read_in_one_trip() -> Result<(), Error> {
     const COUNT: usize = 8;
     let (workshop, artists, _) = stage("relay-sales-one-trip", COUNT).await?;
-    let question = alloy::hex::encode(FixedPriceMinter::saleCall::SELECTOR);
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let call = &request.body["params"][0];
-        let has = |field: &str, part: &str| call[field].as_str().is_some_and(|own| own.contains(part));
-        let is_asked = has("to", &format!("{MULTICALL:#x}")) && has("input", &question);
-        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (asks, together) = (asks(FixedPriceMinter::saleCall::SELECTOR), format!("{MULTICALL:#x}"));
+    let is_asked_together = move |request: &Request| asks(request) && request.body["params"][0]["to"] == together;
+    let (url, asked) = counting_if(&workshop.rpc_url, is_asked_together).await?;
     for artist in &artists {
         let collection = sold(&workshop, &[*artist], None).await?;
         queue(&workshop, artist, vec![sale_update(collection, edit(3))]).await?;
@@ -184,15 +173,7 @@ async fn sale_that_others_change_while_an_edit_waits_keeps_their_change() -> Res
     const LATER: u64 = END + 7;
     let (workshop, artists, other) = stage("relay-sale-meanwhile", 3).await?;
     let (node, collection) = (workshop.node().await?, sold(&workshop, &artists, None).await?);
-    let question = alloy::hex::encode(FixedPriceMinter::saleCall::SELECTOR);
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_asked = request.body["params"][0]["input"].as_str().is_some_and(|input| input.contains(&question));
-        counter.fetch_add(usize::from(request.operation == "eth_call" && is_asked), Relaxed);
-        Act::Forward
-    })
-    .await?;
+    let (url, asked) = counting_if(&workshop.rpc_url, asks(FixedPriceMinter::saleCall::SELECTOR)).await?;
     node.anvil_set_auto_mine(false).await?;
     let first = queue(&workshop, &artists[0], vec![renaming(other, "ar://first-lane")]).await?[0];
     let mut running = spawn(relay(&workshop, &url)?);
