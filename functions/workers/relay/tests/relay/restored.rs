@@ -14,7 +14,7 @@ use shared::{
 use tests::{restore, restored_table};
 
 use crate::support::{
-    Error, Running, assert_done_once, batch_of, forgetful, nonces, outcomes, queue, relay, renaming, run, spawn, stage,
+    Error, assert_done_once, batch_of, forgetful, nonces, outcomes, queue, relay, renaming, run, spawn, stage,
     transaction, until_mined, until_pooled, until_sent,
 };
 
@@ -55,18 +55,21 @@ async fn mine(workshop: &Workshop, blocks: u64) -> Result<(), Error> {
     Ok(workshop.node().await?.anvil_mine(Some(blocks), None).await?)
 }
 
-/// A transaction that was sent, and that the node has forgotten, with its relay.
+/// A transaction that was sent, and that the node has forgotten, with its batch and a relay in the place of its own.
 async fn forgotten(
     workshop: &Workshop,
     artist: &Artist,
     wish: NewTransaction,
-) -> Result<(Transaction, ChainRelay, Running), Error> {
+) -> Result<(Transaction, BatchReference, ChainRelay), Error> {
     let (url, _) = forgetful(workshop).await?;
     let id = queue(workshop, artist, vec![wish]).await?[0];
     let sender = relay(workshop, &url)?;
     let successor = ChainRelay { holder: sender.holder.clone(), ..relay(workshop, &workshop.rpc_url)? };
     let running = spawn(sender);
-    Ok((until_sent(workshop, artist, id).await?, successor, running))
+    let sent = until_sent(workshop, artist, id).await?;
+    running.kill().await?;
+    let batch = sent.batch.ok_or("no batch")?;
+    Ok((sent, batch, successor))
 }
 
 /// Whether the relay still looks for the batch of a transaction.
@@ -164,9 +167,7 @@ async fn transactions_of_lost_lanes_are_sent_no_second_time_and_told_if_newer_th
 async fn restored_transaction_ends_when_its_nonce_is_used_for_a_later_batch() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-restored-displaced", 2).await?;
     let [artist, other] = [artists[0], artists[1]];
-    let (sent, _, running) = forgotten(&workshop, &artist, renaming(collection, "ar://forgotten")).await?;
-    running.kill().await?;
-    let batch = sent.batch.ok_or("no batch")?;
+    let (sent, batch, _) = forgotten(&workshop, &artist, renaming(collection, "ar://forgotten")).await?;
     let copied = rows(&workshop).await?;
     lose(&workshop, &copied).await?;
 
@@ -191,9 +192,7 @@ async fn restored_transaction_ends_when_its_nonce_is_used_for_a_later_batch() ->
 async fn restored_transaction_that_another_batch_may_have_done_is_neither_ended_nor_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-restored-unknown", 1).await?;
     let artist = artists[0];
-    let (sent, successor, running) = forgotten(&workshop, &artist, renaming(collection, "ar://once")).await?;
-    running.kill().await?;
-    let batch = sent.batch.ok_or("no batch")?;
+    let (sent, batch, successor) = forgotten(&workshop, &artist, renaming(collection, "ar://once")).await?;
     let copied = rows(&workshop).await?;
     // After the copy another program uses the nonce, and the relay sends it again.
     let other = workshop.use_lane(batch.lane.into()).await?;
@@ -217,9 +216,8 @@ async fn restored_transaction_that_another_batch_may_have_done_is_neither_ended_
 async fn late_restored_transaction_ends_once_nobody_can_send_it_any_more() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-restored-late", 1).await?;
     let artist = artists[0];
-    let (sent, _, running) = forgotten(&workshop, &artist, renaming(collection, "ar://late")).await?;
-    running.kill().await?;
-    let (reference, batch) = (sent.batch.ok_or("no batch")?, batch_of(&workshop, &sent).await?.ok_or("no batch")?);
+    let (sent, reference, _) = forgotten(&workshop, &artist, renaming(collection, "ar://late")).await?;
+    let batch = batch_of(&workshop, &sent).await?.ok_or("no batch")?;
     let copied = rows(&workshop).await?;
     lose(&workshop, &copied).await?;
     restored_at(&workshop, reference, 0).await?;
