@@ -38,10 +38,10 @@ impl Node {
     /// block proves what nodes say, with [`NodeError::Undecided`] where all of several say the same: `next` is used. Up
     /// to two calls to each node, and those of [`Node::user_of_nonce`] for each higher number.
     pub async fn agreed_nonce(&self, next: Nonce, confirmations: u64) -> Result<u64, NodeError> {
-        let words = self.confirmed_nonces(next.sender, confirmations).await?;
-        match self.proved_nonce(next, &words, confirmations).await {
+        let numbers = self.confirmed_nonces(next.sender, confirmations).await?;
+        match self.proved_nonce(next, &numbers, confirmations).await {
             Ok(proved) => Ok(proved.unwrap_or(next.number)),
-            Err(reason) if self.is_unanimous(&words) => Err(NodeError::Undecided(Box::new(reason))),
+            Err(reason) if self.is_unanimous(&numbers) => Err(NodeError::Undecided(Box::new(reason))),
             Err(reason) => Err(reason),
         }
     }
@@ -50,13 +50,13 @@ impl Node {
     /// block proves; else 0, if a node says so. Fails with [`NodeError::Undecided`] without any of these. What
     /// [`Node::agreed_nonce`] takes.
     pub async fn first_nonce(&self, chain: ChainId, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
-        let words = self.confirmed_nonces(sender, confirmations).await?;
-        let lowest = words.iter().copied().min().unwrap_or_default();
-        if self.is_unanimous(&words) {
+        let numbers = self.confirmed_nonces(sender, confirmations).await?;
+        let lowest = numbers.iter().copied().min().unwrap_or_default();
+        if self.is_unanimous(&numbers) {
             return Ok(lowest);
         }
         let first = Nonce { chain, sender, number: 0 };
-        match self.proved_nonce(first, &words, confirmations).await {
+        match self.proved_nonce(first, &numbers, confirmations).await {
             Ok(proved) => Ok(proved.unwrap_or_default()),
             Err(_) if lowest == 0 => Ok(0),
             Err(reason) => Err(NodeError::Undecided(Box::new(reason))),
@@ -64,8 +64,8 @@ impl Node {
     }
 
     /// The highest of these numbers that a block proves; `None` if none is above `next`.
-    async fn proved_nonce(&self, next: Nonce, words: &[u64], confirmations: u64) -> Result<Option<u64>, NodeError> {
-        let higher: BTreeSet<_> = words.iter().copied().filter(|word| *word > next.number).collect();
+    async fn proved_nonce(&self, next: Nonce, numbers: &[u64], confirmations: u64) -> Result<Option<u64>, NodeError> {
+        let higher: BTreeSet<_> = numbers.iter().copied().filter(|number| *number > next.number).collect();
         let mut proved = Ok(None);
         for number in higher.into_iter().rev() {
             match self.user_of_nonce(Nonce { number: number - 1, ..next }, confirmations).await {
@@ -78,22 +78,24 @@ impl Node {
         proved
     }
 
-    /// Whether these are the words of all of several nodes, and the same.
-    fn is_unanimous(&self, words: &[u64]) -> bool {
-        self.count() > 1 && words.len() == self.count() && words.iter().all(|word| Some(word) == words.first())
+    /// Whether each of several nodes has said one of these numbers, and all the same.
+    fn is_unanimous(&self, numbers: &[u64]) -> bool {
+        self.count() > 1
+            && numbers.len() == self.count()
+            && numbers.iter().all(|number| Some(number) == numbers.first())
     }
 
     /// What the nodes that answer say. Fails if none does.
     async fn confirmed_nonces(&self, sender: Address, confirmations: u64) -> Result<Vec<u64>, NodeError> {
         let answers = self.ask_all(|node| async move { node.confirmed_nonce(sender, confirmations).await }).await;
-        let (mut words, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
+        let (mut numbers, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
         for answer in answers {
             match answer {
-                Ok(number) => words.push(number),
+                Ok(number) => numbers.push(number),
                 Err(error) => failure = error,
             }
         }
-        if words.is_empty() { Err(failure) } else { Ok(words) }
+        if numbers.is_empty() { Err(failure) } else { Ok(numbers) }
     }
 
     async fn confirmed_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
