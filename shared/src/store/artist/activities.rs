@@ -38,9 +38,10 @@ pub struct ActivityPage {
     pub last: Option<ActivityId>,
 }
 
-/// That a day has an activity which may be repeated for nothing.
-#[derive(Serialize)]
+/// The newest activity of a day with its kind and subject.
+#[derive(Serialize, Deserialize)]
 struct ActivityOfDay {
+    activity: ActivityId,
     expires_at: u64,
 }
 
@@ -68,18 +69,26 @@ impl Activities {
         self.0.insertion(&rows::work_activity(artist, activity.id), activity)
     }
 
-    /// The same of a change that costs nothing, once a day for each kind and subject: undoing and repeating it buries
-    /// nothing else. Fails its transaction if the day has it.
-    pub(super) fn recording_once(
+    /// The same of a change that costs nothing, in place of the day's last one with this kind and subject: undoing and
+    /// repeating it buries nothing else. One read. Fails its transaction if another takes that place first.
+    pub(super) async fn recording_newest(
         &self,
         artist: ArtistId,
         activity: &Activity,
-    ) -> Result<[TransactWriteItem; 2], StoreError> {
-        let Activity { kind, at, subject, .. } = activity;
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let Activity { id, kind, at, subject, .. } = activity;
         let day = at / DAY;
         let key = rows::activity_of_day(artist, day, &format!("{kind:?}"), subject);
-        let of_day = self.0.insertion(&key, &ActivityOfDay { expires_at: (day + 2) * DAY })?;
-        Ok([of_day, self.recording(artist, activity)?])
+        let of_day = ActivityOfDay { activity: *id, expires_at: (day + 2) * DAY };
+        let mut writes = vec![self.recording(artist, activity)?];
+        match self.0.get::<ActivityOfDay>(&key).await? {
+            Some(before) => {
+                writes.push(self.0.removal(&rows::work_activity(artist, before.activity))?);
+                writes.push(self.0.replacement(&key, &of_day)?);
+            }
+            None => writes.push(self.0.insertion(&key, &of_day)?),
+        }
+        Ok(writes)
     }
 
     /// Returns up to `limit` activities older than `before` that aren't expired, newest first: of the account, or of the

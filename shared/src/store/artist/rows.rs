@@ -48,7 +48,7 @@ rows! { ROWS;
             fn work_activity(activity: ActivityId) = "{activity}" until "90 days later (`ActivityRetentionDays`)";
         }
         partition (artist: ArtistId) = "ACTIVITY#DAYS#{artist}" {
-            /// That the day has this activity
+            /// The day's newest activity of this kind
             fn activity_of_day(day: u64, kind: &str, subject: &str) = "{day}#{kind}#{subject}" until "A day after the day's end";
         }
         partition () as deletions = "DELETIONS" {

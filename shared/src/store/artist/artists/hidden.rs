@@ -24,9 +24,9 @@ struct HiddenRow {
 }
 
 impl Artists {
-    /// Hides a moment, or shows it again, for the artist who hid it: the message to the index, the mark and, once a day,
-    /// the activity of whoever asked. Without a change the message alone: the index then reads the mark again. One
-    /// transaction; two without a change, or where the day has the activity.
+    /// Hides a moment, or shows it again, for the artist who hid it: the mark, the message to the index and the activity
+    /// of whoever asked. Without a change the message alone: the index then reads the mark again. A read and a
+    /// transaction; two transactions without a change.
     pub async fn hide(
         &self,
         artist: ArtistId,
@@ -34,18 +34,25 @@ impl Artists {
         is_hidden: bool,
         (asking, activity): (ArtistId, &Activity),
     ) -> Result<(), StoreError> {
+        const ATTEMPTS: usize = 5;
         let MomentRef { chain, collection, token } = *moment;
         let row = HiddenRow { collection, token, artist_id: artist };
         let key = hidden_key(moment);
         let change = if is_hidden { self.0.insertion(&key, &row)? } else { self.0.removal(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
-        let mut writes = vec![Outbox::new(self.0.clone()).posting(artist, message)?, change];
-        writes.extend(Activities::new(self.0.clone()).recording_once(asking, activity)?);
-        while let Err(failed) = self.0.write_or_failed(writes.clone()).await? {
-            // Nothing is written without what stands before it.
-            writes.truncate(failed.first().copied().unwrap_or_default());
+        let message = Outbox::new(self.0.clone()).posting(artist, message)?;
+        let activities = Activities::new(self.0.clone());
+        for _ in 0..ATTEMPTS {
+            let mut writes = vec![change.clone(), message.clone()];
+            writes.extend(activities.recording_newest(asking, activity).await?);
+            match self.0.write_or_failed(writes).await? {
+                Ok(()) => return Ok(()),
+                Err(failed) if failed.contains(&0) => return self.0.write_together(vec![message]).await.map(drop),
+                // Another change of the moment was faster.
+                Err(_) => {}
+            }
         }
-        Ok(())
+        Err(StoreError::Contention("a day's activities"))
     }
 
     /// Returns the artist who hid a moment. One read.
