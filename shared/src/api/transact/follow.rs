@@ -38,10 +38,9 @@ pub(super) async fn follow_in_place(
     (request, artist): (&Request, ArtistId),
     transactions: Vec<Transaction>,
 ) -> Vec<Transaction> {
-    if transactions.iter().all(|transaction| transaction.status.is_final()) {
-        return with_hashes(store, transactions).await;
-    }
-    let Some(places) = places(waits, request, artist).await else { return with_hashes(store, transactions).await };
+    let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
+    let places = if is_over { None } else { places(waits, request, artist).await };
+    let Some(places) = places else { return with_hashes(store, transactions).await };
     let transactions = follow(store, transactions).await;
     if let Err(error) = waits.give_back(&places).await {
         tracing::warn!(error = telemetry::chain(&error), "places of a request that waited not given back");
@@ -55,14 +54,13 @@ async fn places(waits: &Waits, request: &Request, artist: ArtistId) -> Option<Ve
     let provider = request.client_provider().map(|(block, _)| (block, OF_PROVIDER));
     let holders: Vec<_> = own.into_iter().chain(provider).collect();
     // A little more, for what comes after the wait.
-    let taken = waits.take(&holders, now + PATIENCE.as_secs() + 5, now).await;
-    taken.map_or_else(
-        |error| {
+    match waits.take(&holders, now + PATIENCE.as_secs() + 5, now).await {
+        Ok(taken) => taken.ok(),
+        Err(error) => {
             tracing::warn!(error = telemetry::chain(&error), "no place taken for a request to wait in");
             None
-        },
-        Result::ok,
-    )
+        }
+    }
 }
 
 async fn with_hashes(store: &Transactions, mut transactions: Vec<Transaction>) -> Vec<Transaction> {
