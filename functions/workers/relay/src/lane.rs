@@ -62,7 +62,7 @@ pub(crate) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// A lane without a row.
+    /// A lane of which nothing is known yet.
     pub(crate) fn new(address: Address, signer: Option<&'a LaneSigner>) -> Self {
         Self {
             signer,
