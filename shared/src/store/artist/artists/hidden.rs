@@ -24,9 +24,9 @@ struct HiddenRow {
 }
 
 impl Artists {
-    /// Hides a moment, or shows it again, for the artist who hid it: the mark, the message to the index and the activity
-    /// of whoever asked. Without a change the message alone: the index then reads the mark again. A read and a
-    /// transaction; two transactions without a change.
+    /// Hides a moment, or shows it again, for the artist who hid it: the mark, the message to the index and the
+    /// activity of whoever asked. Without a change the message alone: the index then reads the mark again. A read and
+    /// a transaction; two transactions without a change.
     pub async fn hide(
         &self,
         artist: ArtistId,
