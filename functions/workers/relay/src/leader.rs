@@ -347,8 +347,12 @@ impl<'a> Leader<'a> {
     async fn dispatch(&mut self, lane: usize, draft: Draft, fees: Fees) -> Result<Dispatched, RelayError> {
         let (leadership, address) = (self.leadership, self.lanes[lane].address);
         let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
-        let data_fee = data_fee(&leadership.node, &leadership.chain, packed.data.len()).await?;
-        let gas_cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
+        // A lane that can't pay is rare: neither waits for the other.
+        let (data_fee, refusal) = tokio::join!(
+            data_fee(&leadership.node, &leadership.chain, packed.data.len()),
+            self.undisputed_refusal(address, &packed, &draft)
+        );
+        let (data_fee, gas_cost) = (data_fee?, U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas));
         if self.lanes[lane].spendable() < gas_cost.saturating_add(data_fee) {
             let chain = leadership.chain.id;
             tracing::warn!(
@@ -358,7 +362,7 @@ impl<'a> Leader<'a> {
             self.lanes[lane].back_off();
             return Ok(Dispatched::LaneBacksOff);
         }
-        if let Some(reason) = self.undisputed_refusal(address, &packed, &draft).await? {
+        if let Some(reason) = refusal? {
             return self.give_way(lane, &draft, &reason).await;
         }
         self.packer.suspicions.clear(&draft.members);
