@@ -16,12 +16,13 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::{contracts::DEPLOYER, patience::eventually, workshop::Workshop};
+use serde_json::json;
 use shared::{
     chain::contracts::native::{
         Creator1155,
         SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
     },
-    model::{Call, Plan, TransactionStatus},
+    model::{Call, Creation, Plan, TransactionStatus},
     store::artist::{Artist, BatchReference, NewTransaction, Transaction},
 };
 
@@ -84,12 +85,19 @@ async fn overtake(
     come_before(workshop, sent, forgets, DEPLOYER, Call::new(collection, &other)).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
-    let (workshop, artists, collection) = stage("relay-overtaken", 1).await?;
+/// Fails unless a transaction with so many moments is charged for the attempt that another token overtook, and for the
+/// one that creates them.
+async fn assert_overtaken_attempt_is_charged(name: &str, count: u8) -> Result<(), Error> {
+    let (workshop, artists, collection) = stage(name, 1).await?;
     let (node, artist) = (workshop.node().await?, artists[0]);
     node.anvil_set_auto_mine(false).await?;
-    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://second")?]).await?[0];
+    let one = token_creation(&artist, collection, "ar://second")?;
+    let (gas, reserve) = (u64::from(count) * one.gas, u64::from(count) * one.reserve);
+    let mut all = NewTransaction { gas, reserve, creation: Creation::Moments, ..one };
+    if let Plan::Tokens(tokens) = &mut all.plan {
+        tokens.moments = vec![tokens.moments[0].clone(); usize::from(count)];
+    }
+    let id = queue(&workshop, &artist, vec![all]).await?[0];
     let (url, forgets) = forgetful(&workshop).await?;
     let mut running = spawn(relay(&workshop, &url)?);
     let sent = until_sent(&workshop, &artist, id).await?;
@@ -110,6 +118,9 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
 
     let row = transaction(&workshop, &artist, id).await?;
     assert_eq!((row.status, row.attempts, row.hashes.len()), (TransactionStatus::Mined, 1, 2), "{row:?}");
+    // The second one is the other's.
+    let tokens: Vec<_> = (3..).take(count.into()).map(|token: u64| token.to_string()).collect();
+    assert_eq!(row.result.get("tokenIds"), Some(&json!(tokens)));
     let mut spent = 0;
     for hash in &row.hashes {
         let receipt = node.get_transaction_receipt(*hash).await?.ok_or("no receipt")?;
@@ -119,6 +130,16 @@ async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
     let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
     assert_eq!(u128::from(account.spent), spent);
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
+    assert_overtaken_attempt_is_charged("relay-overtaken", 1).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempt_with_several_moments_that_another_token_overtook_is_charged() -> Result<(), Error> {
+    assert_overtaken_attempt_is_charged("relay-overtaken-together", 3).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
