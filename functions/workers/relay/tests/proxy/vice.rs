@@ -43,8 +43,20 @@ pub enum Vice {
 }
 
 impl Vice {
-    /// Whose answers are missing or old: a lone node's only delay.
-    pub const PASSIVE: [Self; 4] = [Self::StandsStill, Self::Hangs, Self::Throttles, Self::ThrottlesSome];
+    /// Those that prove nothing: one who proves what isn't the chain's can't be told from a good node. A lone node's only
+    /// delay.
+    pub const UNPROVED: [Self; 10] = [
+        Self::Swallows,
+        Self::StandsStill,
+        Self::Hangs,
+        Self::Throttles,
+        Self::ThrottlesSome,
+        Self::ForgesStatus,
+        Self::ForgesNonces,
+        Self::TellsEarly,
+        Self::InventsBlocks,
+        Self::LacksLogs,
+    ];
 
     pub const ALL: [Self; 12] = [
         Self::Swallows,
