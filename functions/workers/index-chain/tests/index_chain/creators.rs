@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use alloy::{eips::BlockNumberOrTag, providers::Provider};
+use alloy::{eips::BlockNumberOrTag, primitives::B256, providers::Provider};
 use shared::{
-    model::{Address, MomentRef},
+    model::{Address, EventId, MomentRef},
     store::{
-        artist::{AcceptanceRefusal, Artists},
+        artist::{AcceptanceRefusal, Artists, NewAttribution},
         chain::{Moments, Scope, TimelineFilter, Timelines},
     },
 };
@@ -120,6 +120,29 @@ async fn attributions_of_a_chunk_are_read_together() -> Result<(), Error> {
     let (reads, writes) = (of(".BatchGetItem"), of(".TransactWriteItems"));
     assert!((1..COLLECTIONS / 2).contains(&reads) && (1..COLLECTIONS / 2).contains(&writes), "{calls:?}");
     assert_eq!(of(".GetItem"), 0, "{calls:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_run_decided_meanwhile_is_kept_if_it_is_the_same() -> Result<(), Error> {
+    let shop = Shop::open("creators-raced", 64).await?;
+    let indexer = Indexer::of(&shop.test_chain, &[&shop.test_chain.rpc_url]).await?;
+    let artists = Artists::new(indexer.artists.clone());
+    let (named, sender) = (Address::from(shop.account(1)), Address::from(shop.account(2)));
+    let decided = |number: u8, creator| {
+        let creation = EventId::new(shop.test_chain.chain.id, B256::repeat_byte(number), 0);
+        NewAttribution { creation, named, creator }
+    };
+    let [first, second, third] = [1, 2, 3].map(|number| decided(number, sender));
+    artists.keep_attributions(&[first, second]).await?;
+
+    artists.keep_attributions(&[second, third]).await?;
+    artists.keep_attributions(&[first, second, third]).await?;
+    assert!(artists.keep_attributions(&[decided(3, named), decided(4, named)]).await.is_err());
+
+    let all = [first, second, third, decided(4, named)].map(|decided| decided.creation);
+    let kept = artists.attributed(&all).await?;
+    assert_eq!(kept, [first, second, third].map(|decided| (decided.creation, sender)).into());
     Ok(())
 }
 

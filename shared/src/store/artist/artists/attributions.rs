@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::{artist::Artists, outbox::Outbox};
@@ -95,20 +96,34 @@ impl Artists {
         Ok(kept.into_iter().filter_map(|row| Some((creations.remove(&row.key)?, row.creator))).collect())
     }
 
-    /// Keeps creators that weren't decided before; fails if one of them was meanwhile. One transaction per 100.
+    /// Keeps creators that weren't decided before. Fails if another run decided otherwise meanwhile. One transaction per
+    /// 100, and after each that another run's is in the way of, a read and another one.
     pub async fn keep_attributions(&self, decided: &[NewAttribution]) -> Result<(), StoreError> {
         for decided in decided.chunks(KEPT_TOGETHER) {
-            let row = |NewAttribution { creation, named, creator }: &NewAttribution| {
-                let named = (named != creator).then_some(*named);
-                let kept = Attribution { creator: *creator, named, maker: None };
-                self.0.insertion(&rows::attribution(*creation), &kept)
-            };
-            let rows = decided.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-            if !self.0.write_together(rows).await? {
-                return Err(StoreError::Contention("attributions"));
+            let mut left = decided.to_vec();
+            while !self.0.write_together(self.keeping(&left)?).await? {
+                let kept = self.attributed(&Vec::from_iter(left.iter().map(|decided| decided.creation))).await?;
+                let is_kept = |decided: &NewAttribution| kept.get(&decided.creation) == Some(&decided.creator);
+                let count = left.len();
+                left.retain(|decided| !is_kept(decided));
+                if left.is_empty() {
+                    break;
+                }
+                if left.len() == count || left.iter().any(|decided| kept.contains_key(&decided.creation)) {
+                    return Err(StoreError::Contention("attributions"));
+                }
             }
         }
         Ok(())
+    }
+
+    fn keeping(&self, decided: &[NewAttribution]) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let row = |NewAttribution { creation, named, creator }: &NewAttribution| {
+            let named = (named != creator).then_some(*named);
+            let kept = Attribution { creator: *creator, named, maker: None };
+            self.0.insertion(&rows::attribution(*creation), &kept)
+        };
+        decided.iter().map(row).collect()
     }
 
     /// Who made a collection that was accepted since, and to whom it is attributed now. One read.
