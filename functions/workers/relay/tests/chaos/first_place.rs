@@ -41,7 +41,7 @@ async fn behind_two_bad_nodes_each_transaction_is_done_and_told_once() -> Result
 
 #[tokio::test(flavor = "multi_thread")]
 async fn by_a_lone_node_that_is_bad_for_a_while_each_transaction_is_done_and_told_once() -> Result<(), Error> {
-    survive(Between::Alone, &Vice::UNPROVED, 4).await
+    survive(Between::Alone, Vice::UNPROVED, 4).await
 }
 
 /// Relays behind nodes that have these vices in turn, with this part of the run's transactions.

@@ -43,21 +43,7 @@ pub enum Vice {
 }
 
 impl Vice {
-    /// Those that prove nothing: one who proves what isn't the chain's can't be told from a good node. A lone node's only
-    /// delay.
-    pub const UNPROVED: [Self; 10] = [
-        Self::Swallows,
-        Self::StandsStill,
-        Self::Hangs,
-        Self::Throttles,
-        Self::ThrottlesSome,
-        Self::ForgesStatus,
-        Self::ForgesNonces,
-        Self::TellsEarly,
-        Self::InventsBlocks,
-        Self::LacksLogs,
-    ];
-
+    /// The last two prove what isn't the chain's, and can't be told from a good node.
     pub const ALL: [Self; 12] = [
         Self::Swallows,
         Self::StandsStill,
@@ -68,10 +54,13 @@ impl Vice {
         Self::ForgesNonces,
         Self::TellsEarly,
         Self::InventsBlocks,
+        Self::LacksLogs,
         Self::Forks,
         Self::InventsProofs,
-        Self::LacksLogs,
     ];
+
+    /// All that prove nothing. A lone node's only delay.
+    pub const UNPROVED: &'static [Self] = Self::ALL.split_at(10).0;
 
     /// What a node with this vice does, where `head` is the chain's newest block and `still` the one at which it stands, to
     /// its call with this number. One that it doesn't answer waits at the gate.

@@ -32,7 +32,7 @@ async fn bad_node_in_first_place_holds_nothing_up() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-bad-node", 1).await?;
     let node = workshop.node().await?;
     let mut expected = Vec::new();
-    for vice in Vice::UNPROVED {
+    for &vice in Vice::UNPROVED {
         let first = Wayward::default();
         first.see(node.get_block_number().await?);
         first.turn(Some(vice));

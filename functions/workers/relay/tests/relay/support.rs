@@ -340,12 +340,17 @@ pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result
 
 /// The same with a priority fee, in wei per gas.
 pub async fn act_with_tip(workshop: &Workshop, account: Address, call: Call, tip: u128) -> Result<B256, Error> {
-    let node = workshop.node().await?;
+    act_for(workshop, account, call, (tip + 18_000_000_000, tip)).await
+}
+
+/// The same for at most so much, and with this priority fee, in wei per gas.
+pub async fn act_for(workshop: &Workshop, account: Address, call: Call, fees: (u128, u128)) -> Result<B256, Error> {
+    let (node, (most, tip)) = (workshop.node().await?, fees);
     node.anvil_set_balance(account, U256::from(u64::MAX)).await?;
     node.anvil_impersonate_account(account).await?;
     let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
     let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(tip);
-    let sent = *node.send_transaction(request.max_fee_per_gas(tip + 18_000_000_000)).await?.tx_hash();
+    let sent = *node.send_transaction(request.max_fee_per_gas(most)).await?.tx_hash();
     node.anvil_stop_impersonating_account(account).await?;
     Ok(sent)
 }

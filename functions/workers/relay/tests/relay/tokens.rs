@@ -9,6 +9,8 @@ use std::{
 };
 
 use alloy::{
+    consensus::Transaction as _,
+    eips::BlockId,
     primitives::{Address, B256, U256},
     providers::{Provider, ext::AnvilApi},
     rpc::types::Filter,
@@ -29,9 +31,9 @@ use shared::{
 use crate::{
     proxy::{self, Act, Gate},
     support::{
-        Error, FOREVER, RESERVE, Ways, act_with_tip, batch_of, come_before, counting, forgetful, lanes_receipts, queue,
-        relay, relay_over, run, spawn, stage, token_creation, transaction, until, until_pooled, until_sent,
-        until_turned, wordless,
+        Error, FOREVER, RESERVE, Ways, act_for, act_with_tip, batch_of, come_before, counting, forgetful,
+        lanes_receipts, queue, relay, relay_over, run, spawn, stage, token_creation, transaction, until, until_pooled,
+        until_sent, until_turned, wordless,
     },
 };
 
@@ -179,10 +181,16 @@ async fn creation_behind_a_failed_one_of_its_batch_goes_back() -> Result<(), Err
     let sent = until_sent(&workshop, &artists[1], ids[1]).await?;
     assert_eq!(batch_of(&workshop, &sent).await?.ok_or("no batch")?.members.len(), 2);
     until_pooled(&workshop, &sent).await?;
-    // After the batch, so that the block has the token which the first one was to create.
+    // Behind the batch, so that the block has the token which the first one was to create.
     let other = Creator1155::setupNewTokenCall { newURI: "ar://foreign".to_owned(), maxSupply: U256::ONE };
-    act_with_tip(&workshop, DEPLOYER, Call::new(collection, &other), 1).await?;
+    let batch = *sent.hashes.last().ok_or("never sent")?;
+    let waits = node.get_transaction_by_hash(batch).await?.ok_or("not in the pool")?;
+    // The node orders them by what they would pay at most.
+    let fees = (waits.max_fee_per_gas() - 1, 1);
+    let other = act_for(&workshop, DEPLOYER, Call::new(collection, &other), fees).await?;
     node.anvil_mine(Some(1), None).await?;
+    let block = node.get_block(BlockId::latest()).await?.ok_or("no block")?;
+    assert_eq!(block.transactions.hashes().collect::<Vec<_>>(), [batch, other]);
     node.anvil_set_auto_mine(true).await?;
 
     running.done().await?;
