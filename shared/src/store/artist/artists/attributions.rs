@@ -103,14 +103,14 @@ impl Artists {
             let mut left = decided.to_vec();
             while !self.0.write_together(self.keeping(&left)?).await? {
                 let kept = self.attributed(&Vec::from_iter(left.iter().map(|decided| decided.creation))).await?;
-                let is_kept = |decided: &NewAttribution| kept.get(&decided.creation) == Some(&decided.creator);
-                let count = left.len();
-                left.retain(|decided| !is_kept(decided));
+                let differs =
+                    |it: &NewAttribution| kept.get(&it.creation).is_some_and(|creator| *creator != it.creator);
+                if kept.is_empty() || left.iter().any(differs) {
+                    return Err(StoreError::Contention("attributions"));
+                }
+                left.retain(|decided| !kept.contains_key(&decided.creation));
                 if left.is_empty() {
                     break;
-                }
-                if left.len() == count || left.iter().any(|decided| kept.contains_key(&decided.creation)) {
-                    return Err(StoreError::Contention("attributions"));
                 }
             }
         }
