@@ -1,5 +1,6 @@
 //! `GET /artists/activity`
 
+use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use tests::{Answer, DAY, SignedIn, Stack, Writer, within_one_window};
@@ -82,4 +83,27 @@ async fn moment_that_is_hidden_and_shown_by_turns_buries_no_changed_sale_and_is_
     })
     .await;
     assert_eq!(kinds, ["moment_hidden", "moment_shown", "sale_changed"]);
+}
+
+#[tokio::test]
+async fn whatever_gives_a_work_away_or_moves_it_is_listed() {
+    let stack = Stack::connect();
+    let (writer, moment) = writer_with_moment(&stack).await;
+    let airdrop = json!({"moment": moment, "recipients": [Address::repeat_byte(0xaa)]});
+    stack.write("/moment/airdrop", &writer.key, &airdrop, &[]).await.expect_success();
+    stack.claim_link(&writer.key, writer.collection, json!({"count": 3})).await;
+    let collection = json!({"name": "Elsewhere", "uri": "ipfs://bafythere/collection.json"});
+    let elsewhere = stack.write("/collections", &writer.key, &collection, &[]).await.expect_success();
+    let elsewhere = elsewhere.body["contractAddress"].as_str().expect("an address").to_lowercase();
+    let order = json!({"moment": moment, "newCollectionAddress": elsewhere});
+    let request = stack.patch("/moment").header("x-api-key", &writer.key).header("idempotency-key", "move");
+    Answer::of_write(request.json(&order)).await.expect_success();
+    let place = format!("8453#{:#x}#1", writer.collection);
+    let expected = [
+        ("moment_moved", format!("{place}, to {elsewhere}")),
+        ("published", "a new collection".to_owned()),
+        ("claim_link_created", format!("{place}, for 3")),
+        ("airdropped", format!("{place}, to 1 recipient")),
+    ];
+    assert_eq!(works(&stack, &writer.artist).await, expected.map(|(kind, subject)| (json!(kind), json!(subject))));
 }

@@ -71,6 +71,12 @@ pub enum ActivityKind {
     Edited,
     /// A moment's sale was changed, and perhaps whom it pays.
     SaleChanged,
+    /// Tokens of a moment were given away.
+    Airdropped,
+    /// A link was made that gives tokens of a moment away.
+    ClaimLinkCreated,
+    /// A moment was moved to another collection.
+    MomentMoved,
     /// A moment was commented on.
     Commented,
     /// A moment was hidden from timelines.
@@ -135,6 +141,9 @@ impl ActivityKind {
             | Self::Published
             | Self::Edited
             | Self::SaleChanged
+            | Self::Airdropped
+            | Self::ClaimLinkCreated
+            | Self::MomentMoved
             | Self::Commented
             | Self::MomentHidden
             | Self::MomentShown

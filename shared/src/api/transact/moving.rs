@@ -63,6 +63,7 @@ impl TransactionService {
             .transact(request, caller, place.chain, Creation::Moment, async |session| {
                 let moving = session.moving(order).await?;
                 appointed = moving.admins.len();
+                session.note(ActivityKind::MomentMoved, format_args!("{place}, to {to}"));
                 Ok(moving)
             })
             .await?;

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     model::{Address, ArtistId, ChainId, ClaimId, ClaimToken, MomentRef, TokenId, TransactionId},
     store::{
-        artist::rows,
+        artist::{
+            activities::{Activities, Activity},
+            rows,
+        },
         engine::table::{ArtistTable, StoreError, number, row, text, updating},
     },
 };
@@ -162,18 +165,24 @@ impl Claims {
         Self(artists)
     }
 
-    /// Makes a link; `None` if the artist has [`MAX_CLAIM_LINKS`], which requests at the same time may pass. One Query and
-    /// one write.
-    pub async fn create(&self, new: NewClaimLink, token: &ClaimToken, now: u64) -> Result<Option<ClaimId>, StoreError> {
+    /// Makes a link, and records this `activity`; `None` if the artist has [`MAX_CLAIM_LINKS`], which requests at the same
+    /// time may pass. One Query and one transaction.
+    pub async fn create(
+        &self,
+        new: NewClaimLink,
+        token: &ClaimToken,
+        activity: &Activity,
+    ) -> Result<Option<ClaimId>, StoreError> {
         if self.list(new.artist).await?.len() >= MAX_CLAIM_LINKS {
             return Ok(None);
         }
-        let link = new.stored(ClaimId::next(), token, now);
+        let link = new.stored(ClaimId::next(), token, activity.at);
         let ClaimLink { id: claim_id, artist_id, chain_id, expires_at, .. } = link;
         let place = ClaimPlace { artist_id, claim_id, chain_id, expires_at };
         let writes = vec![
             self.0.insertion(&rows::claim_link(new.artist, link.id), &link)?,
             self.0.insertion(&rows::claim_place(&link.token_hash), &place)?,
+            Activities::new(self.0.clone()).recording(new.artist, activity)?,
         ];
         if self.0.write_together(writes).await? {
             Ok(Some(link.id))

@@ -14,7 +14,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FieldError, Request, Response, serve},
-    model::{Address, ArtistId, DAY, Email, GiftRecipient, MomentRef, Recipient, Scope},
+    model::{ActivityKind, Address, ArtistId, DAY, Email, GiftRecipient, MomentRef, Recipient, Scope},
     store::{
         StoreError,
         artist::{Artist, ArtistTable, EmailOwner, Gift, Gifts},
@@ -68,6 +68,9 @@ impl Endpoint for AirdropMoment {
                     given.into_iter().filter_map(|(account, gift)| Some((account, gift?))).collect();
                 // Before it is queued: the indexer may be faster than what follows.
                 self.gifts.add(&Vec::from_iter(gifts.into_values())).await?;
+                let to =
+                    if recipients.len() == 1 { "1 recipient" } else { &format!("{} recipients", recipients.len()) };
+                session.note(ActivityKind::Airdropped, format_args!("{moment}, to {to}"));
                 Ok(vec![airdrop])
             })
             .await

@@ -4,6 +4,7 @@ use alloy::primitives::U256;
 use moments::create_claim_link::{CreateClaimLinkRequest, CreateClaimLinkResponse};
 use shared::{
     api::{
+        activity::ActivityRetention,
         read::Site,
         transact::{TransactionService, WriteSession},
     },
@@ -11,7 +12,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ClaimToken, MomentRef, Scope},
+    model::{ActivityKind, ClaimToken, MomentRef, Scope},
     store::artist::{ArtistTable, Claims, MAX_CLAIM_LINKS, NewClaimLink},
 };
 
@@ -23,6 +24,7 @@ async fn main() -> Result<(), StartError> {
 struct CreateClaimLink {
     service: TransactionService,
     claims: Claims,
+    retention: ActivityRetention,
     site: Site,
 }
 
@@ -31,6 +33,7 @@ impl Endpoint for CreateClaimLink {
         Ok(Self {
             service: TransactionService::from_env().await?,
             claims: Claims::new(ArtistTable::from_env(&config::aws().await)?),
+            retention: ActivityRetention::from_env()?,
             site: Site::from_env(),
         })
     }
@@ -48,7 +51,9 @@ impl Endpoint for CreateClaimLink {
         self.service.look(request, caller, moment.chain, look).await?;
         let token = ClaimToken::random()?;
         let new = NewClaimLink { artist: caller.artist, moment, count, per_person, until };
-        let Some(claim_id) = self.claims.create(new, &token, now).await? else {
+        let subject = format!("{moment}, for {count}");
+        let activity = self.retention.activity(request, ActivityKind::ClaimLinkCreated, &subject)?;
+        let Some(claim_id) = self.claims.create(new, &token, &activity).await? else {
             return Err(ApiError::conflict(format!(
                 "You have {MAX_CLAIM_LINKS} claim links already: delete one first"
             )));
