@@ -18,7 +18,7 @@ use crate::{
     proxy::{self, Act},
     support::{
         Error, answer_always, assert_charged, assert_done_once, batch_of, counting, counting_if, nonces, queue, relay,
-        relay_behind, renaming, run, spawn, stage, transaction, until, until_more, until_sent,
+        relay_behind, renaming, run, spawn, stage, transaction, until, until_more, until_pooled, until_sent,
     },
 };
 
@@ -51,6 +51,7 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
 
     set_base_fee(&node, offered * 3 / 2).await?;
     until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
+    until_pooled(&workshop, &transaction(&workshop, &artist, id).await?).await?;
     node.anvil_mine(Some(1), None).await?;
 
     assert_eq!(running.done().await?.bumped, 1);
@@ -248,6 +249,7 @@ async fn lane_that_owes_for_data_raises_no_fees_before_it_can_pay() -> Result<()
         node.anvil_set_balance(*lane, U256::from(BALANCE) * U256::from(2)).await?;
     }
     until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
+    until_pooled(&workshop, &transaction(&workshop, &artist, id).await?).await?;
     node.anvil_mine(Some(1), None).await?;
     assert_eq!(running.done().await?.bumped, 1);
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
